@@ -84,7 +84,7 @@ fn construction(train: &Dataset, test: &Dataset, exec: Exec, args: &Args, report
     }
     let small = best.context("at least one run")?;
     let set = &small.about.set;
-    report.note(CONSTRUCTION, "support vectors a machine", support as f64 / 10.0, "");
+    report.note(CONSTRUCTION, "support vectors per machine", support as f64 / 10.0, "");
     report.note(CONSTRUCTION, "phase one", set.first_seconds, "s");
     report.note(CONSTRUCTION, "phase two", set.second_seconds, "s");
     report.note(CONSTRUCTION, "distance in feature space", 100.0 * set.error, "%");

@@ -37,7 +37,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     paper: "Schoelkopf 1997, Table 2.15",
     notes: &[
         "The paper's 5000 digits are not available: these are the first of MNIST, and its numbers are context.",
-        "The bound's own minimum is a machine that says `rest` to all: C falls on. The paper's machines were trained with other \
+        "The bound's minimum is a machine that predicts `rest` for all digits, so C keeps falling. The paper's machines were trained with other \
          costs than those its table prints: |w|, slacks and numbers of support vectors there bound C to about ten times the \
          printed one in the first step, and show no division by c2 after it. In the table's units: ten times the printed \
          equation's C, c2 = 1.",

@@ -20,7 +20,7 @@ use crate::outcome::{Better, Row};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "denoise-curves",
-    shows: "four kernel components follow a half circle and a closed square; one linear component cannot",
+    shows: "Four kernel components follow a half circle and a closed square; one linear component cannot",
     paper: "Schoelkopf et al. 1999, Fig. 7",
     notes: &[
         "The paper shows figures without numbers: here, the root-mean-square distance from the curve itself, as a \

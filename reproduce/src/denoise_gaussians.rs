@@ -21,7 +21,7 @@ use crate::outcome::{Better, Row};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "denoise-gaussians",
-    shows: "points about eleven sources come nearer to them by kernel components than by linear ones",
+    shows: "Kernel components denoise points around eleven sources better than linear ones",
     paper: "Schoelkopf et al. 1999, Table I",
     notes: &[
         "Ratio of linear to kernel mean squared distance from the sources: above 1, kernel components are better.",

@@ -24,7 +24,7 @@ use crate::outcome::{Better, Chosen, Row};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "denoise-usps",
-    shows: "kernel components denoise digits better than linear ones",
+    shows: "Kernel components denoise digits better than linear ones",
     paper: "Schoelkopf et al. 1999, Figs. 8 to 10",
     notes: &[
         "Mean of five draws; squared distance of a digit of 256 pixels in [-1, 1] from its noise-free image.",
@@ -242,7 +242,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &Machine, model: &Machine, parts: &NoisyDigi
     };
     let series =
         vec![Series::line("linear", share(pca)).colour(1), Series::line("kernel", share(model)).colour(0)];
-    let (x, y) = (Axis::new("component").log(), Axis::new("share of the variance").log());
+    let (x, y) = (Axis::new("component").log(), Axis::new("fraction of the variance").log());
     lab.draw(Figure::svg(
         Chart::new("Variance of each component", x, y, series).draw(),
         "Fraction of the variance explained by each component, at the paper's width.",

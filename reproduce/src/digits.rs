@@ -155,7 +155,7 @@ pub(crate) fn support(machine: &Part) -> Vec<u32> {
     rows
 }
 
-/// Support vectors a machine, on average.
+/// Support vectors per machine, on average.
 pub(crate) fn mean_support(model: &Machine) -> f64 {
     let all: usize = model.parts.iter().map(|m| m.free.len() + m.bounded.len()).sum();
     all as f64 / model.parts.len() as f64

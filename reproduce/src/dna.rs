@@ -18,7 +18,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "dna",
-    shows: "kernels for local correlations find splice junctions with fewer errors",
+    shows: "Kernels for local correlations find splice junctions with fewer errors",
     paper: "Mueller et al. 2001, Table IV, on another set",
     notes: &[
         "The paper's set of translation starts is not available, so the paper has no comparable numbers; there the \

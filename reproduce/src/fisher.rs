@@ -22,10 +22,10 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "fisher",
-    shows: "a Fisher discriminant with a tenth of the centres is as good as one with all of them",
+    shows: "A Fisher discriminant with a tenth of the centres is as good as one with all of them",
     paper: "Mika, Raetsch and Mueller 2001; Mika, Smola and Schoelkopf 2001",
     notes: &[
-        "Means over five splits; centres: share of the training rows. Settings by five-fold validation on training rows, the \
+        "Means over five splits; centres: fraction of the training rows. Settings by five-fold validation on training rows, the \
          median of five. The sparse forms take the width of the closed one and, of those settings on their own grids that leave at \
          most a tenth of the rows as centres, the one with the least validation error. --full: german, of 700 rows, as well, \
          settings by two splits.",

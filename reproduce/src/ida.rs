@@ -19,7 +19,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "Fisher discriminants and regularised boosting are as good as support vector machines on two-class benchmarks",
     paper: "Mueller et al. 2001, Table V; Mika et al. 1999",
     notes: &[
-        "Mean test errors over ten splits; deviation: their standard deviation, beside the papers'. The papers' means are over 100 \
+        "Mean test errors over ten splits; deviation: their standard deviation, next to the papers'. The papers' means are over 100 \
          splits (image: 20), of which ten are available; a mean of ten lies within a third of a deviation of the mean of all, two \
          times in three. SVM less paper's: what these splits do to a machine that is the same in both.",
         "Settings: five-fold validation on the first five splits' training rows, for machines and discriminants a coarse and then a \

@@ -20,11 +20,11 @@ use crate::outcome::{Better, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "kpca-toys",
-    shows: "first kernel components of toy data in the plane: along a parabola, across its noise, between clusters",
+    shows: "First kernel components of toy data in the plane: along a parabola, across its noise, between clusters",
     paper: "Schoelkopf, Smola and Mueller 1996, Fig. 2; Schoelkopf et al. 1999, Figs. 4 to 6",
     notes: &[
         "The papers show figures without numbers; these numbers quantify the figures.",
-        "between clusters: share of a feature's variance that is between the three sources; across: correlation of a \
+        "between clusters: fraction of a feature's variance that is between the three sources; across: correlation of a \
          feature with the noise of the parabola; squared distance: from the source, the noise is 1.",
     ],
     needs: &[],

@@ -20,7 +20,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "kpca-usps",
-    shows: "a linear machine on nonlinear components classifies digits as well as a nonlinear machine",
+    shows: "A linear machine on nonlinear components classifies digits as well as a nonlinear machine",
     paper: "Schoelkopf, Smola and Mueller 1996, Table 2",
     notes: &[
         "C = 1000 on features of the kernel divided by 256^d; the paper's own constant on its larger features is not stated.",

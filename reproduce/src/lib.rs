@@ -1,4 +1,4 @@
-//! The papers' experiments: one file each, the papers' numbers beside Mercer's.
+//! The papers' experiments: one file each, the papers' numbers next to Mercer's.
 //!
 //! [`ALL`] is the table of experiments, which the command `mercer reproduce` and the tests read; [`run`] runs one. Seeds
 //! are fixed. Numbers that come out worse than the paper's are reported as they are.

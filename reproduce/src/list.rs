@@ -57,7 +57,7 @@ impl Report for List {
                 (line.paper.to_owned(), Tone::Quiet),
             ]);
         }
-        page.title("Experiments of the papers", "the papers' numbers beside Mercer's");
+        page.title("Experiments of the papers", "the papers' numbers next to Mercer's");
         page.blank();
         page.table(&table);
         page.blank();

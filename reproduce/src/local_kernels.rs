@@ -18,7 +18,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "local-kernels",
-    shows: "products of neighbouring pixels separate digits better than products of any pixels",
+    shows: "Products of neighbouring pixels separate digits better than products of any pixels",
     paper: "Schoelkopf 1997, Table 4.9 and Sec. 4.4.3",
     notes: &[
         "Small MNIST is the first 5000 of the 60000 training digits and all 10000 of the test digits.",
@@ -146,7 +146,7 @@ fn one_set(
         let wrong = (0..told.len()).filter(|&i| classes[told[i] as usize] != labels.name_of(i)).count();
         let error = 100.0 * wrong as f64 / digits.test.len() as f64;
         rows.push(row("test error", paper, error, Unit::Percent, Better::Lower));
-        rows.push(row("SVs a machine", None, mean_support(&model), Unit::Count, Better::Near));
+        rows.push(row("SVs per machine", None, mean_support(&model), Unit::Count, Better::Near));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! The paper's chairs are not available; the 20 objects of COIL stand in, 72 views of each around a turntable, reduced to
 //! 16 x 16 pixels: every 8th or every 4th view to train on, the others to judge by. Kernels are scaled to `k(x, x) = 1`, for
 //! objects differ in brightness, and powers up to 25 of what is left would vanish. With edges, four maps of slopes stand
-//! beside the image as in App. A.
+//! and the image as in App. A.
 
 use mercer::Result;
 use mercer::data::{Dataset, Points};
@@ -18,7 +18,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "objects",
-    shows: "objects are recognised by machines trained on few views",
+    shows: "Objects are recognised by machines trained on few views",
     paper: "Schoelkopf 1997, Secs. 2.2 and 4.4, on another set",
     notes: &[
         "The paper's images of chairs are not available, so the paper has no comparable numbers.",

@@ -23,7 +23,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "one-class",
-    shows: "nu is an upper bound on the share of outliers and a lower bound on that of support vectors",
+    shows: "Nu is an upper bound on the fraction of outliers and a lower bound on that of support vectors",
     paper: "Mueller et al. 2001, Theorem 2 and Fig. 14",
     notes: &[
         "Toy: the paper's points are not available; these are our own, with its numbers of points and its margin.",
@@ -188,9 +188,9 @@ fn digit(
     let add = |quantity, mercer, better| row(group, setting, quantity, None, mercer, better);
     let mut rows = vec![add("SVs", support, Better::Near), add("outliers", outside, Better::Near)];
     if !same.is_empty() && !others.is_empty() {
-        rows.push(add("test, left out", outliers(&model, &same, lab.exec())?, Better::Near));
+        rows.push(add("test, rejected", outliers(&model, &same, lab.exec())?, Better::Near));
         let kept = 100.0 - outliers(&model, &others, lab.exec())?;
-        rows.push(add("others taken in", kept, Better::Lower));
+        rows.push(add("others accepted", kept, Better::Lower));
     }
     if group.starts_with("nu") {
         let (tiles, shape) = (strangest(&model, &own, lab.exec())?, own.points.image());

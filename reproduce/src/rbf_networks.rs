@@ -18,7 +18,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "rbf-networks",
-    shows: "support vectors are better centres than those of k-means, and a machine's weights better than trained ones",
+    shows: "Support vectors are better centres than those of k-means, and a machine's weights better than trained ones",
     paper: "Schoelkopf 1997, Tables 2.11-2.13",
     notes: &[
         "exp(-|x - y|^2 / (0.3 * 256)), C = 10; digits smoothed. Weights by 300 steps of descent on squared errors of logistic \

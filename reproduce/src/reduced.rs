@@ -148,7 +148,7 @@ pub(crate) fn by_size(
 ) -> Vec<Try> {
     let one = |&(vectors, error): &(usize, f64)| Try {
         group,
-        setting: format!("{vectors} a machine"),
+        setting: format!("{vectors} per machine"),
         vectors,
         descent: None,
         paper: of_paper.then_some(error),

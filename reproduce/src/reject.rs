@@ -62,6 +62,6 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     Ok(vec![
         row("test error", 1.4, error, Unit::Percent, Better::Lower),
         row("rejected for 0.5 % error", 2.4, 100.0 * rule.rejected, Unit::Percent, Better::Lower),
-        row("SVs a machine", support, mean_support(&model), Unit::Count, Better::Near),
+        row("SVs per machine", support, mean_support(&model), Unit::Count, Better::Near),
     ])
 }

@@ -136,9 +136,9 @@ fn novelty(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     for (setting, model) in [(WHOLE, &whole), (TENTH, &small.model)] {
         rows.push(centres(group, setting, model));
         let left_out = 100.0 - inside(model, &same)?;
-        rows.push(row(group, setting, "test zeros omitted", left_out, Unit::Percent, Better::Near));
+        rows.push(row(group, setting, "test zeros rejected", left_out, Unit::Percent, Better::Near));
         let taken = inside(model, &others)?;
-        rows.push(row(group, setting, "others taken in", taken, Unit::Percent, Better::Lower));
+        rows.push(row(group, setting, "others accepted", taken, Unit::Percent, Better::Lower));
     }
     Ok(rows)
 }

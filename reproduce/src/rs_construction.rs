@@ -19,11 +19,11 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "Ten times fewer constructed vectors are nearly as accurate as all support vectors",
     paper: "Schoelkopf et al. 1999, Table IV",
     notes: &[
-        "Vectors are those of each machine, on average; a set shared by all ten counts once a machine that uses it.",
+        "Vectors are those of each machine, on average; a set shared by all ten counts once for each machine that uses it.",
         "Thresholds are recomputed on the training digits, as in the paper: those with the smallest sum of the machine's own \
          hinge losses.",
-        "A width a vector: the joint descent moves widths as well (an open question of Schoelkopf et al. 1998).",
-        "One by one means that every vector goes to where it lowers the error most, the earlier ones staying where they are.",
+        "One width per vector: the joint descent optimises widths as well (an open question of Schoelkopf et al. 1998).",
+        "One by one: every vector is placed where it lowers the error most, with the earlier ones fixed.",
         "Coefficients retrained are those of a machine trained on the given vectors, by squared hinge losses on the \
          training digits; everywhere else they are the nearest in feature space.",
     ],
@@ -55,7 +55,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     };
     let a_machine = |group, n, descent, paper| Try {
         group,
-        setting: format!("{n} a machine"),
+        setting: format!("{n} per machine"),
         vectors: n,
         descent,
         paper,
@@ -74,12 +74,12 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     draw(lab, &found, &machines, first.len());
     rows.extend(found);
     let mut moved = machines.split_off(first.len());
-    lab.step("widths set free", 1, 5)?;
+    lab.step("widths optimised", 1, 5)?;
     let widths = CompressParams { widths: true, ..params.clone() };
     let free: Vec<Try> = second
         .iter()
         .filter(|t| t.vectors <= WIDTHS)
-        .map(|t| Try { group: "after phase two, a width a vector", paper: None, ..t.clone() })
+        .map(|t| Try { group: "after phase two, one width per vector", paper: None, ..t.clone() })
         .collect();
     rows.extend(lab.compressed(&ten, &widths, &free)?.0);
     lab.step("the older method", 2, 5)?;
@@ -129,7 +129,7 @@ fn draw(lab: &mut Lab<'_>, rows: &[Row], machines: &[Machine], first: usize) {
         Series::line("after phase two", line(first, sizes.len())),
         Series::line("the paper, one by one", theirs),
     ];
-    let axes = (Axis::new("vectors a machine").log(), Axis::new("test error, per cent"));
+    let axes = (Axis::new("vectors per machine").log(), Axis::new("test error, per cent"));
     lab.draw(Figure::svg(Chart::new("Error by size", axes.0, axes.1, series).draw(), "Error by size."));
     let shown = machines.iter().min_by_key(|m| (vectors(&m.expansion) - SHOWN as f64).abs() as usize);
     if let Some(figure) = shown.and_then(|m| centre_images(&Model::from(m.clone()))) {

@@ -12,7 +12,7 @@ use crate::reduced::{by_size, uncompressed};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "rs-selection-kpca",
-    shows: "Half of the support vectors can go without loss if the rest are readjusted",
+    shows: "Half of the support vectors can be removed without loss if the rest are readjusted",
     paper: "Schoelkopf et al. 1999, Table II",
     notes: &[
         "Equal fractions are removed from each machine; sizes are averages. Thresholds are recomputed on the training \

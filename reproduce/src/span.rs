@@ -22,7 +22,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "span",
-    shows: "The leave-one-out error, estimated from one training, beside the exact one",
+    shows: "The leave-one-out error, estimated from a single fit, next to the exact one",
     paper: "Vapnik and Chapelle 2000, on other sets",
     notes: &["Chosen by the span: the true leave-one-out error of the setting with the smallest estimate."],
     needs: &[HEART, BANANA],
@@ -172,7 +172,7 @@ fn figure(name: &str, tried: &[Tried]) -> Figure {
     let (x, y) = (Axis::new("true leave-one-out error, per cent"), Axis::new("span estimate, per cent"));
     Figure::svg(
         Chart::new(&format!("{name}: estimate and truth"), x, y, series).draw(),
-        "One dot a setting of width and C.",
+        "One dot per setting of width and C.",
     )
 }
 

@@ -26,7 +26,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     paper: "Schoelkopf 1997, Tables 2.5 to 2.10",
     notes: &[
         "T is the sigmoid kernel's threshold: the paper's was its best on the test set, but is a bad one for this copy of \
-         the digits. What the sigmoid has no part in is shown once.",
+         the digits. Results that do not involve the sigmoid are shown once.",
         "Random subsets: the median of nine.",
     ],
     needs: &[USPS],
@@ -207,7 +207,7 @@ fn ten_classes(three: [&Found; 3], sheet: &mut Sheet<'_>) {
     let table = "ten classes (Table 2.5)";
     for (k, found) in three.into_iter().enumerate() {
         sheet.add(&[k], [table, NAMES[k]], "SVs in all", paper::TOTAL[k], found.ten.len() as f64);
-        sheet.add(&[k], [table, NAMES[k]], "SVs a machine", paper::MEAN[k], found.mean);
+        sheet.add(&[k], [table, NAMES[k]], "SVs per machine", paper::MEAN[k], found.mean);
     }
     let sets = three.map(|found| &found.ten);
     sheet.overlaps("ten classes (Table 2.6)", sets, sets, false, paper::TEN);

@@ -1,5 +1,5 @@
 //! Three kinds of kernels on the USPS digits (Schoelkopf 1997, Table 2.4): ten machines, one against the rest, the
-//! largest output wins; C = 10. Test error and support vectors a machine.
+//! largest output wins; C = 10. Test error and support vectors per machine.
 //!
 //! The paper chose the best parameters on the test set and shows the whole scan, and so do we. C = 10 cannot have been
 //! the paper's in the units of its equations: with it, machines of every kernel keep a fifth to a half more support vectors
@@ -26,7 +26,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
          of 2007 are 0.3 %: differences of that size are noise.",
         "The sigmoid kernel is not positive definite: its machines are local optima.",
         "At C = 10 there are more support vectors than the paper counts; its counts are met between C = 30 and 52 by kernels \
-         of every shape and scale. So the same with C = 50.",
+         of every shape and scale. Hence the second part, with C = 50.",
         "C by validation: the fewest errors of a two-fold cross-validation on the training digits, C from 10 to 1000; for \
          sigmoids the factor of x.y too, 2, 1 or 1/2, and C from 10 to 1000 over that factor's share.",
         "Without --full only the smoothed digits, as the paper had them.",
@@ -124,7 +124,7 @@ fn fit(
         let (error, support) = setting.paper.unzip();
         let got = error_percent(&model, &digits.test, lab.exec())?;
         rows.push(row("test error", error, got, Unit::Percent, Better::Lower));
-        rows.push(row("SVs a machine", support, mean_support(&model), Unit::Count, Better::Near));
+        rows.push(row("SVs per machine", support, mean_support(&model), Unit::Count, Better::Near));
     }
     Ok(())
 }

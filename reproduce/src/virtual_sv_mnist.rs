@@ -22,7 +22,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     paper: "Schoelkopf 1997, Table 4.2; DeCoste and Schoelkopf 2002",
     notes: &[
         "Without --full only the first 5000 of 60000 training digits are used, and there is nothing to compare with.",
-        "As in the paper, degree 9 is the second run's: it moves the support vectors of degree 5. Each machine goes on with \
+        "As in the paper, degree 9 is the second run's: it uses the virtual support vectors of degree 5. Each machine goes on with \
          its own.",
         "Jitter: also along the diagonals, eight places instead of four, and one degree in both runs; the paper has no such row.",
     ],
@@ -107,7 +107,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             chosen: Chosen::Paper,
         };
         rows.push(row("test error", paper, error, Unit::Percent, Better::Lower));
-        rows.push(row("SVs a machine", None, mean_support(&model), Unit::Count, Better::Near));
+        rows.push(row("SVs per machine", None, mean_support(&model), Unit::Count, Better::Near));
         rows.push(row("seconds of training", None, model.info.seconds, Unit::One, Better::Near));
     }
     Ok(rows)

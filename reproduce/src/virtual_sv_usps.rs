@@ -27,7 +27,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
         "Virtual vectors are made of the images as the machines see them, smoothed or not.",
         "C = 50: where the plain machines have as many support vectors as the paper counts.",
         "C by validation: the fewest errors of the plain machine in a two-fold cross-validation on the training digits.",
-        "As in the paper every machine sees what is made of the support vectors of all ten; own: only of its own.",
+        "As in the paper, every machine is retrained on the virtual support vectors of all ten; own: only on its own.",
     ],
     needs: &[USPS],
     needs_full: &[USPS],
@@ -108,7 +108,7 @@ impl Place {
         };
         [
             row("test error", paper, error, Unit::Percent, Better::Lower),
-            row("SVs a machine", None, mean_support(model), Unit::Count, Better::Near),
+            row("SVs per machine", None, mean_support(model), Unit::Count, Better::Near),
         ]
     }
 }

@@ -22,14 +22,14 @@ use crate::reduced::vectors;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "vsv-reduced-set",
-    shows: "A reduced set gives back the speed that virtual support vectors cost, and keeps most of what they gained",
+    shows: "A reduced set recovers the speed that virtual support vectors cost, and keeps most of their gain",
     paper: "Schoelkopf 1997, Table 4.5",
     notes: &[
         "Without --full only the first 5000 of 60000 training digits are used, and there is nothing to compare with; the \
          image-local machines are of the first 1000 USPS digits.",
         "Thresholds are recomputed on the training digits. Retrained: coefficients by squared hinge losses on them, on \
          the same vectors.",
-        "Pooled: the vectors of one machine are there for the others as well, at the same number of kernel values.",
+        "Pooled: every machine uses the vectors of all machines, at the same number of kernel values.",
     ],
     needs: &[MNIST, USPS],
     needs_full: &[MNIST, USPS],
@@ -63,7 +63,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let size = (mean / FEWER).round().max(1.0) as usize;
     lab.step("reduced set", 2, 6)?;
     let each = reduced(lab, &whole, size, (16, 200), &digits)?;
-    let setting = format!("reduced set of {size} a machine");
+    let setting = format!("reduced set of {size} per machine");
     rows.extend(row(lab, &group, &setting, &each, &digits, paper(lab, 1.1))?);
     lab.step("reduced set, retrained", 3, 6)?;
     let pooled = whole.expansion.on_centres(each.expansion.centres().clone(), lab.exec())?;
@@ -80,7 +80,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     lab.step("reduced set, image-local", 5, 6)?;
     let size = (vectors(&whole.expansion) / LOCAL_FEWER).round().max(1.0) as usize;
     let few = reduced(lab, &whole, size, (4, 30), &small)?;
-    rows.extend(row(lab, &group, &format!("reduced set of {size} a machine"), &few, &small, None)?);
+    rows.extend(row(lab, &group, &format!("reduced set of {size} per machine"), &few, &small, None)?);
     Ok(rows)
 }
 
@@ -134,6 +134,6 @@ fn row(
     let centres = model.expansion.len() as f64;
     Ok([
         row("test error", paper, error, Unit::Percent, Better::Lower),
-        row("kernel values a digit", None, centres, Unit::Count, Better::Lower),
+        row("kernel values per digit", None, centres, Unit::Count, Better::Lower),
     ])
 }

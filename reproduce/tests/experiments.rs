@@ -154,7 +154,7 @@ fn virtual_vectors_and_invariant_hyperplanes_help_few_digits() {
     let Some(few) = small("vsv-reduced-set") else { return };
     for group in ["poly", "k_7"] {
         let (all, values) =
-            (errors(&few, group), few.rows.iter().filter(|r| r.quantity == "kernel values a digit"));
+            (errors(&few, group), few.rows.iter().filter(|r| r.quantity == "kernel values per digit"));
         let values: Vec<f64> = values.filter(|r| r.group.starts_with(group)).map(|r| r.mercer).collect();
         assert!(all.len() >= 2 && all[1..].iter().all(|(_, e)| *e < all[0].1 + 15.0), "{all:?}");
         // Twenty times fewer a machine; machines had some in common before.

@@ -48,7 +48,7 @@ impl Failure {
     /// Ctrl-C ended a search; the best of what it had tried was taken.
     pub(crate) fn search_interrupted() -> Self {
         Failure::Interrupted {
-            message: "interrupted: the search was not finished, and the best setting so far was taken".into(),
+            message: "interrupted: the search was not finished, and the best setting so far was used".into(),
             hint: "--seconds or --search-seconds limit a search; `tune --checkpoint FILE` can be continued"
                 .into(),
         }
@@ -162,7 +162,7 @@ fn hint(error: &Error) -> Option<String> {
             Some("`mercer kernel list` shows every kernel and how its line is written".into())
         }
         Error::ModelFile { .. } => {
-            Some("a model comes from `mercer train`; `mercer data info FILE` looks at data".into())
+            Some("`mercer train` makes a model; `mercer data info FILE` describes data".into())
         }
         Error::Shape { kind: Mismatch::NoTargets, .. } => {
             Some("--label COLUMN or --labels FILE names the target column".into())

@@ -99,13 +99,13 @@ impl Files {
                             path.display(),
                             input.display()
                         ),
-                        "give the output another name",
+                        "choose another name for the output",
                     ));
                 }
                 if taken.iter().any(|other| same_place(other, path)) {
                     return Err(Failure::usage(
                         format!("two outputs have the same path: {}", path.display()),
-                        "give each output a name of its own",
+                        "choose a different name for each output",
                     ));
                 }
             }

@@ -109,7 +109,7 @@ pub(crate) fn found() -> Found {
         ));
     }
     if let Err(error) = result::init() {
-        return none(format!("the NVIDIA driver does not start: {}", words(error)));
+        return none(format!("the NVIDIA driver cannot be initialised: {}", words(error)));
     }
     let mut version = 0;
     // SAFETY: writes one integer.
@@ -117,7 +117,7 @@ pub(crate) fn found() -> Found {
     let driver = known.then_some((version / 1000, version % 1000 / 10));
     let count = result::device::get_count().unwrap_or(0);
     let devices: Vec<Seen> = (0..count as usize).filter_map(seen).collect();
-    let why = devices.is_empty().then(|| "the NVIDIA driver sees no device".to_owned());
+    let why = devices.is_empty().then(|| "the NVIDIA driver finds no device".to_owned());
     Found { devices, why, driver }
 }
 

@@ -77,7 +77,7 @@ pub(crate) struct Kept {
     pub(crate) held: Vec<usize>,
     /// A page about its training.
     pub(crate) report: Option<String>,
-    /// The same by the command and in Python.
+    /// The same with the command and in Python.
     pub(crate) command: String,
     pub(crate) python: String,
 }
@@ -142,6 +142,6 @@ impl Lab {
 
 fn missing(what: &str, id: usize) -> Refusal {
     Refusal::missing(format!(
-        "there is no {what} {id}: the server was started again, or the address is of another one"
+        "there is no {what} {id}: the server was restarted, or the address belongs to another one"
     ))
 }

@@ -1,4 +1,4 @@
-"""Estimators whose settings the data choose."""
+"""Estimators whose hyperparameters are chosen from the data."""
 
 import numpy as np
 import pytest

@@ -112,7 +112,7 @@ impl Report for FittedComponents {
         for note in &self.notes {
             page.remark(Tone::Quiet, '·', note);
         }
-        page.heading("What each carries");
+        page.heading("Explained variance");
         let mut table = Table::new()
             .column("", Align::Right)
             .column("share", Align::Right)
@@ -164,7 +164,7 @@ pub fn components_page(
     let kpca = components(model)?;
     let shares: Vec<f64> = kpca.shares().into_iter().take(60).collect();
     let mut sections = vec![Section {
-        heading: "What each carries".into(),
+        heading: "Explained variance".into(),
         facts: vec![
             ("components".into(), count(kpca.count())),
             ("kernel".into(), kpca.expansion.kernel().to_string()),
@@ -267,7 +267,7 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
         let chart =
             Chart::new("Error by components", Axis::new("components").log(), Axis::new("error"), series);
         sections.push(Section {
-            heading: "How many components".into(),
+            heading: "Number of components".into(),
             facts: report.components.map(|kept| ("kept".into(), count(kept))).into_iter().collect(),
             figures: vec![Figure::svg(chart.draw(), "Mean squared error of denoised held-out rows.")],
             ..Section::default()
@@ -283,7 +283,7 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
         };
         sections.push(Section {
             heading: "Before and after".into(),
-            figures: vec![strip(before, "As they came.")?, strip(after, "Denoised.")?],
+            figures: vec![strip(before, "Before denoising.")?, strip(after, "Denoised.")?],
             ..Section::default()
         });
     }

@@ -283,8 +283,8 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             names.of(*column)
         ),
         Finding::Scales { wide, wide_range, narrow, narrow_range } => format!(
-            "Columns are on very different scales: column {} spans {}, column {} spans {}. Distances see only \
-             the wide ones: scale the columns first.",
+            "Columns are on very different scales: column {} spans {}, column {} spans {}. Distances depend only \
+             on the wide ones: scale the columns first.",
             names.of(*wide),
             number(*wide_range),
             names.of(*narrow),
@@ -313,7 +313,7 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             format!("Row {} repeats row {}.", first[1] + 1, first[0] + 1)
         }
         Finding::DuplicateRows { count: n, first } => format!(
-            "{} rows repeat an earlier row (first: row {} is row {} again). Keep copies out of the test set.",
+            "{} rows repeat an earlier row (first: row {} is row {} again). Keep duplicates out of the test set.",
             count(*n),
             first[1] + 1,
             first[0] + 1

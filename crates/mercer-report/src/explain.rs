@@ -161,7 +161,7 @@ pub(super) fn rise_in_words(found: &Importances) -> String {
     let rows = count(found.rows);
     let what = match found.metric {
         "error" => format!("Rise of the error rate ({} on {rows} rows)", percent(found.error)),
-        "changed" => format!("Share of predictions on {rows} rows that change"),
+        "changed" => format!("Fraction of predictions on {rows} rows that change"),
         _ => format!("Rise of the root mean squared error ({} on {rows} rows)", number(found.error)),
     };
     format!("{what} when the values of a column are shuffled, mean of {} repeats", found.repeats)
@@ -181,7 +181,7 @@ pub(super) fn response_in_words(found: &Dependences, output: usize) -> String {
     let name = found.outputs.get(output).map_or("", String::as_str);
     match found.response {
         "probability" => format!("mean probability of {name}"),
-        "share" => format!("share of rows predicted as {name}"),
+        "share" => format!("fraction of rows predicted as {name}"),
         _ => "mean prediction".into(),
     }
 }
@@ -433,7 +433,7 @@ fn suspects(e: &Explanation, page: &mut Page) {
     }
     let answers = e.model.task != Task::Novelty;
     if answers {
-        table = table.column("the model says", Align::Left);
+        table = table.column("predicted", Align::Left);
     }
     table = table.column(by, Align::Right);
     for s in &e.suspects {

@@ -32,7 +32,7 @@ pub fn trained_page(
     gaps: &[(f64, f64)],
     exec: Exec,
 ) -> Result<Page> {
-    let mut choices = Section::new("What was chosen", "");
+    let mut choices = Section::new("Chosen settings", "");
     let row = |c: &mercer::model::Choice| {
         vec![c.what.clone(), c.value.clone(), c.why.clone().unwrap_or_else(|| "as asked".into())]
     };
@@ -138,7 +138,7 @@ pub fn explained_page(
     exec: Exec,
 ) -> Result<Page> {
     let e = &report.explanation;
-    let mut about = Section::new("What it is", "");
+    let mut about = Section::new("The model", "");
     about.facts = facts([
         ("kernel", e.model.kernel.clone()),
         ("learner", e.learner.into()),
@@ -377,7 +377,7 @@ fn machines(e: &Explanation) -> Option<Table> {
 }
 
 fn weights(e: &Explanation) -> Option<Section> {
-    let mut section = Section::new("What weighs most", "");
+    let mut section = Section::new("Largest weights", "");
     if !e.columns.is_empty() {
         let row = |c: &mercer::model::ColumnWeight| {
             vec![c.name.clone().unwrap_or_else(|| (c.column + 1).to_string()), number(c.weight)]
@@ -436,7 +436,7 @@ fn suspects(e: &Explanation) -> Option<Section> {
         columns: heads(&[
             ("row", Align::Right),
             ("given", targets),
-            ("the model says", targets),
+            ("predicted", targets),
             ("by", Align::Right),
         ]),
         rows: e.suspects.iter().map(row).collect(),

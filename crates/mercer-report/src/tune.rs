@@ -347,7 +347,7 @@ impl Report for Tuned {
             page.remark(Tone::Warn, '!', note);
         }
         if self.late || self.stopped {
-            let why = if self.stopped { "interrupted" } else { "time ran out" };
+            let why = if self.stopped { "interrupted" } else { "time limit reached" };
             let what = match (self.judged_rows, self.best.open) {
                 (Some(rows), _) => {
                     format!("the best on {} of {} rows", count(rows), count(self.rows))
@@ -413,11 +413,11 @@ pub fn tuned_page(report: &Tuned) -> html::Page {
                 let error =
                     report.best.error.map_or_else(String::new, |e| format!(" +- {}", report.shown(e)));
                 let default = report.default.as_ref().and_then(|d| d.mean.filter(|_| !d.open));
-                let beside = default.map_or_else(String::new, |mean| {
+                let default = default.map_or_else(String::new, |mean| {
                     format!(" The default setting scores {}.", report.shown(mean))
                 });
                 format!(
-                    "Best setting: {}. Cross-validated {} on {} rows: {}{error}.{beside}",
+                    "Best setting: {}. Cross-validated {} on {} rows: {}{error}.{default}",
                     Tuned::setting(&report.best),
                     report.metric,
                     count(report.judged_rows.unwrap_or(report.rows)),

@@ -96,6 +96,6 @@ async fn unknown(uri: Uri) -> Response<Body> {
 
 async fn not_allowed(uri: Uri) -> Response<Body> {
     let message =
-        format!("`{}` does not take this method; GET /openapi.json lists all addresses", uri.path());
+        format!("`{}` does not support this method; GET /openapi.json lists all addresses", uri.path());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message).response()
 }

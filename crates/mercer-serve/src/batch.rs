@@ -133,7 +133,8 @@ impl Batcher {
         {
             let mut queue = self.lock();
             if queue.len() >= self.batching.queue {
-                let message = format!("{} requests wait already, the limit of this server", queue.len());
+                let message =
+                    format!("{} requests are already waiting, the limit of this server", queue.len());
                 return Err(Refusal::later(StatusCode::TOO_MANY_REQUESTS, message));
             }
             if self.closed.load(Ordering::SeqCst) {

@@ -90,7 +90,7 @@ pub(crate) fn page(app: &App) -> String {
     for (name, help, of) in [
         ("mercer_model_requests_total", "Requests computed, by model.", 0),
         ("mercer_model_rows_total", "Rows computed, by model.", 1),
-        ("mercer_model_failures_total", "Requests that the model refused.", 2),
+        ("mercer_model_failures_total", "Requests that the model rejected.", 2),
         ("mercer_model_batches_total", "Batches computed, by model.", 3),
     ] {
         head(&mut out, name, "counter", help);

@@ -105,7 +105,7 @@ pub fn serve(
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 app.stopping.store(true, Ordering::SeqCst);
-                tracing::info!("stopping: accepted requests are finished");
+                tracing::info!("stopping: finishing accepted requests");
             };
             Ok(Arc::clone(&shell).serve(listener, router(Arc::clone(&app)), stopped).await)
         });

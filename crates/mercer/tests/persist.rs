@@ -300,7 +300,7 @@ fn what_is_wrong_with_a_file_is_said() {
         Model::from_bytes("file", &bytes).expect_err("broken").to_string()
     };
     let checks: [(Change<'_>, &str); 7] = [
-        (&|b| b.meta["learner"] = "magic".into(), "learner `magic` is not one this program knows"),
+        (&|b| b.meta["learner"] = "magic".into(), "learner `magic` is unknown"),
         (&|b| b.meta["learner"] = Value::Null, "the learner's name is missing"),
         (&|b| b.meta["params"]["c"] = (-1.0).into(), "c = -1: must be a number above 0"),
         (&|b| b.meta["params"]["d"] = 1.into(), "unknown field `d`"),

@@ -16,7 +16,7 @@ use crate::source::{self, Reading};
 
 /// Estimate the test error from the training data
 ///
-/// Needs no held-out rows and no retraining. For each machine of a support vector classifier: the span estimate of the
+/// Requires neither held-out rows nor retraining. For each machine of a support vector classifier: the span estimate of the
 /// leave-one-out error (Vapnik and Chapelle 2000), the bound by the number of support vectors, R^2|w|^2 and its risk
 /// bound, the effective dimension; for ridge regression and least-squares machines the exact leave-one-out error; for all
 /// of them the kernel-target alignment. Each is printed with its assumptions.

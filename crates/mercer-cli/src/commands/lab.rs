@@ -17,7 +17,7 @@ use crate::interrupt;
 ///
 /// A local web app with five rooms: a playground for points of the plane, your own data from a look at it to a compressed model,
 /// digits to draw, pre-images from feature space, and kernel components. It listens on this machine only, with a secret
-/// in its address, and fetches nothing from elsewhere. Ctrl-C ends it.
+/// in its address, and fetches nothing from elsewhere. Press Ctrl-C to stop it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer lab
@@ -53,7 +53,7 @@ impl Command for Lab {
             let line = if json {
                 serde_json::json!({ "address": address }).to_string()
             } else {
-                format!("The lab is open at {address}\nCtrl-C ends it.")
+                format!("The lab is open at {address}\nPress Ctrl-C to stop it.")
             };
             // If standard error is closed, notes are dropped. The address is always printed, since the lab cannot be
             // opened without it.

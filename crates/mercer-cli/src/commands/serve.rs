@@ -209,7 +209,7 @@ impl Command for Serve {
         }
         Err(Failure::Interrupted {
             message: "stopped before all accepted requests were answered".into(),
-            hint: "--grace gives them more seconds".into(),
+            hint: "--grace sets a longer time limit".into(),
         })
     }
 }
@@ -220,7 +220,7 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
     let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
     found.ok_or_else(|| {
         Failure::usage(
-            format!("--listen {text}: no address with a port"),
+            format!("--listen {text}: not an address with a port"),
             "write it as 127.0.0.1:8000, [::1]:8000 or localhost:8000",
         )
     })
@@ -228,6 +228,6 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
 
 fn seconds(flag: &str, value: f64) -> Result<Duration, Failure> {
     Duration::try_from_secs_f64(value).ok().filter(|time| time.as_secs() <= 86_400).ok_or_else(|| {
-        Failure::usage(format!("{flag} {value}: no time"), "give a number from 0 to 86400 seconds")
+        Failure::usage(format!("{flag} {value}: not a time"), "give a number from 0 to 86400 seconds")
     })
 }

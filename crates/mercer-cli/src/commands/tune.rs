@@ -31,7 +31,7 @@ const VALUES: usize = 10;
 /// best so far. With -o the best setting is trained on all rows.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ranges: 0.1..1000 is ten values by equal factors, 0.1..1000:5 five, 1,10,100 just these.
+    after_help = "Ranges: 0.1..1000 is ten values in geometric progression, 0.1..1000:5 is five; 1,10,100 is a list of values.
 
 Examples:
   mercer tune iris.csv
@@ -175,7 +175,7 @@ impl Command for Tune {
         if task == Some(Task::Novelty) {
             return Err(Failure::usage(
                 "novelty detectors cannot be tuned: there are no targets to score predictions by",
-                "set --nu to the share of rows that may be outliers, and train",
+                "set --nu to the fraction of rows that may be outliers, and train",
             ));
         }
         let data = self.reading.read_for(&self.file, task, context.exec)?;
@@ -204,7 +204,7 @@ impl Command for Tune {
                 let file = model::place_of_interrupted(out, false);
                 model.save(&file)?;
                 return Err(Failure::Interrupted {
-                    message: format!("interrupted: the model so far is in {}", file.display()),
+                    message: format!("interrupted: the partial model is in {}", file.display()),
                     hint: model::after_interruption(&model, &self.file, &file),
                 });
             }

@@ -126,7 +126,7 @@ fn json_of_pandas_and_of_web_services_is_a_table() {
 
 #[test]
 fn rules_of_dashes_below_a_header_are_no_rows() {
-    let note = "line 2 skipped: it holds dashes alone";
+    let note = "line 2 skipped: it contains only dashes";
     let markdown =
         lines("| age | city | outcome |\n|----:|:-----|:--------|\n", |_, (age, city, _, class)| {
             format!("| {age} | {city} | {class} |\n")
@@ -154,7 +154,7 @@ fn an_amount_in_the_middle_is_no_target_before_classes_at_the_end() {
         let text = lines(&format!("city,{name},age,cls\n"), |i, (age, city, _, class)| {
             format!("{city},{},{age},{class}\n", 1000 + i * 7 % 991)
         });
-        exported("t.csv", text, "column cls; a guess: the last column; --label COLUMN takes another");
+        exported("t.csv", text, "column cls; a guess: the last column; --label COLUMN selects another");
     }
 }
 
@@ -168,10 +168,10 @@ fn names_that_differ_in_case_and_blanks_match_and_foreign_names_are_told() {
     well(folder.mercer("train t.csv -o m.mercer -q"));
     let told = well(folder.mercer("predict turned.csv m.mercer"));
     assert_eq!(told.out, "kauft\ngeht\n");
-    assert!(told.err.contains("columns matched without regard to case and blanks"), "{}", told.err);
+    assert!(told.err.contains("columns matched without regard to case and spaces"), "{}", told.err);
     let told = well(folder.mercer("predict foreign.csv m.mercer --label none"));
     assert_eq!(told.out, "kauft\ngeht\n");
-    assert!(told.err.contains("columns are taken in their order"), "{}", told.err);
+    assert!(told.err.contains("columns are matched by position"), "{}", told.err);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
     let folder = slow();
     let (text, err) = interrupted(started(&folder, &["-o", "cut.mercer"]));
     assert!(text.contains("mercer train a.csv --resume cut.mercer"), "{text}");
-    assert!(err.starts_with("error: interrupted: the model so far is in cut.mercer\n"), "{err}");
+    assert!(err.starts_with("error: interrupted: the partial model is in cut.mercer\n"), "{err}");
 
     folder.mercer("train a.csv --resume cut.mercer --threads 1 -o whole.mercer -q").fine();
     folder.mercer_args(&[&SLOW[..], &["-o", "once.mercer", "-q"]].concat()).fine();
@@ -78,7 +78,7 @@ fn an_interrupted_training_leaves_a_finished_model_alone() {
     let (text, err) = interrupted(started(&folder, &["-o", "m.mercer"]));
     assert_eq!(std::fs::read(folder.path("m.mercer")).expect("there"), whole);
     assert!(text.contains("mercer train a.csv --resume m.mercer.partial"), "{text}");
-    let told = "error: interrupted: the model so far is in m.mercer.partial; m.mercer is as it was\n\
+    let told = "error: interrupted: the partial model is in m.mercer.partial; m.mercer is as it was\n\
                 hint: `mercer train a.csv --resume m.mercer.partial` continues\n";
     assert_eq!(err, told);
     // Begun again, it would be lost.
@@ -92,7 +92,7 @@ fn an_interrupted_training_leaves_a_finished_model_alone() {
     assert_ne!(std::fs::read(folder.path("m.mercer")).expect("there"), whole);
 
     let (_, err) = interrupted(started(&folder, &["-o", "m.mercer", "--force"]));
-    assert!(err.starts_with("error: interrupted: the model so far is in m.mercer\n"), "{err}");
+    assert!(err.starts_with("error: interrupted: the partial model is in m.mercer\n"), "{err}");
     assert!(!folder.path("m.mercer.partial").exists());
 }
 

@@ -155,7 +155,7 @@ fn columns_are_matched_by_name_and_what_is_missing_is_named() {
     assert_eq!(folder.mercer("predict turned.csv m.mercer").fine().out, wanted);
     let more = well(folder.mercer("predict more.csv m.mercer"));
     assert_eq!(more.out, wanted);
-    assert_eq!(more.err, "note: columns that the model does not know are ignored: `extra`\n");
+    assert_eq!(more.err, "note: columns that the model does not use are ignored: `extra`\n");
     let less = folder.mercer("predict less.csv m.mercer");
     assert!(less.code == 1 && less.err.contains("no column `city` among visit, member, age"), "{less:?}");
     let text = folder.mercer("predict text.csv m.mercer");

@@ -51,7 +51,7 @@ fn unordered_indices() {
     refused(
         "order.svm",
         "1 3:1 2:1\n",
-        "error: order.svm, line 1: got index 2 after 3, expected indices that rise within a line\n",
+        "error: order.svm, line 1: got index 2 after 3, expected indices in increasing order within a line\n",
     );
 }
 
@@ -61,7 +61,7 @@ fn text_where_a_number_should_be() {
     folder.mercer("data info a.csv --label salary --columns species=number").fails(
         1,
         "error: a.csv, line 2, column 2 (`species`): got `ewok`, expected a number; if it stands for a missing value, name \
-         it in --missing-values; --missing fill takes all text in columns of numbers for missing\n",
+         it in --missing-values; --missing fill treats all text in columns of numbers as missing\n",
     );
 }
 

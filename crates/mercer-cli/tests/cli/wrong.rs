@@ -153,12 +153,12 @@ fn data_and_models() {
         .with("not.json", "{\"format\": \"cake\"}")
         .with("broken.model", "svm_type c_svc\nkernel_type cake\n")
         .with("unlabelled.svm", "1:1 2:2\n");
-    let train = "hint: a model comes from `mercer train`; `mercer data info FILE` looks at data\n";
+    let train = "hint: `mercer train` makes a model; `mercer data info FILE` describes data\n";
     let cases: Vec<(&str, String)> = vec![
         (
             "train one.csv",
-            "error: classes: got 1, `a`, expected at least 2; --label COLUMN takes another target, --task \
-             novelty learns what one class looks like\n"
+            "error: classes: got 1, `a`, expected at least 2; --label COLUMN selects another target, --task \
+             novelty learns a single class\n"
                 .into(),
         ),
         (
@@ -213,7 +213,7 @@ fn data_and_models() {
         ),
         (
             "evaluate flowers.csv flowers.mercer --label none",
-            "note: columns that the model does not know are ignored: `species`\nerror: targets: got none, expected class \
+            "note: columns that the model does not use are ignored: `species`\nerror: targets: got none, expected class \
              labels\nhint: --label COLUMN or --labels FILE names the target column\n"
                 .into(),
         ),

@@ -16,7 +16,7 @@ async function checked(path, how) {
   try {
     response = await fetch(`api/${path}`, how);
   } catch {
-    throw new Refused("the server of this page does not answer: if `mercer lab` was ended, start it and open the address that it prints");
+    throw new Refused("the server does not respond: if `mercer lab` was stopped, start it again and open the address that it prints");
   }
   if (response.ok) return response;
   let words = `${response.status} ${response.statusText}`;

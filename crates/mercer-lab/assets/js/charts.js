@@ -120,7 +120,7 @@ export function confusion(classes, counts) {
     h(
       "table",
       {},
-      h("caption", {}, "Rows are the truth, columns the prediction"),
+      h("caption", {}, "Rows are true classes, columns are predicted classes"),
       h("thead", {}, h("tr", {}, h("td", {}), ...classes.map((name) => h("th", { scope: "col", class: "n" }, name)))),
       h(
         "tbody",

@@ -176,11 +176,11 @@ export function kernel(about, spec) {
   const told = () => spec.change(own ? spec.line : written(name, values));
   const taken = about.kernels.filter((one) => one.columns <= (spec.columns ?? 2));
   const options = /** @type {[string, string][]} */ (taken.map((one) => [one.name, one.name]));
-  options.push(["own", "a line of your own"]);
+  options.push(["own", "custom"]);
   const draw = () => {
     const entry = known();
     if (own || !entry) {
-      fill(inside, line({ label: "Kernel line", help: "Any kernel that the command takes, such as rbf(gamma=1) + 0.5*linear.", value: spec.line, change: (text) => { spec.line = text; told(); } }));
+      fill(inside, line({ label: "Kernel line", help: "Any kernel that the command accepts, such as rbf(gamma=1) + 0.5*linear.", value: spec.line, change: (text) => { spec.line = text; told(); } }));
       return;
     }
     const start = parsed(entry.example ?? "").values;

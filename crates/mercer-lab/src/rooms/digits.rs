@@ -58,7 +58,7 @@ pub(crate) fn train(lab: &Arc<Lab>) -> Arc<Job> {
         return job;
     }
     let own = Arc::clone(lab);
-    lab.jobs.start("digits", "Learn the digits".into(), move |job| {
+    lab.jobs.start("digits", "Train on the digits".into(), move |job| {
         let made = made(own.exec, own.seed, job)?;
         // Another job may have been first; both learned the same.
         let _ = own.digits.set(made);
@@ -88,7 +88,7 @@ fn made(exec: Exec, seed: u64, job: &Job) -> Result<Digits> {
         Ok(Trained { error: found.error, values: model.decision(test.points.view(), exec)?, model })
     };
     let machines = [
-        fitted(plain, "machines on the digits as they are")?,
+        fitted(plain, "machines on the original digits")?,
         fitted(with, "machines on virtual support vectors")?,
     ];
     job.tell(json!({ "event": "phase", "words": "components" }));
@@ -110,7 +110,7 @@ fn made(exec: Exec, seed: u64, job: &Job) -> Result<Digits> {
 /// The digits once they are trained.
 pub(crate) fn ready(lab: &Lab) -> Asked<&Digits> {
     lab.digits.get().ok_or_else(|| {
-        Refusal::later(axum::http::StatusCode::SERVICE_UNAVAILABLE, "the digits are still being learned")
+        Refusal::later(axum::http::StatusCode::SERVICE_UNAVAILABLE, "training on the digits has not finished")
     })
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn start(lab: &Arc<Lab>, kind: &str, body: &[u8]) -> Reply {
         "explain" => work::explain(lab, body)?,
         "compress" => work::compress(lab, body)?,
         "digits" => digits::train(lab),
-        _ => return Err(Refusal::missing(format!("no work of the kind `{kind}`"))),
+        _ => return Err(Refusal::missing(format!("no job of kind `{kind}`"))),
     };
     json(&job.facts())
 }

@@ -222,7 +222,7 @@ fn python(
             }
             None => machine,
         };
-        text.push_str("\n# or train the machine again\n");
+        text.push_str("\n# or retrain the machine\n");
         if files.test.is_some() {
             let _ = writeln!(text, "train = pd.read_csv({})", python_text(&files.train));
         } else {

@@ -1,4 +1,4 @@
-"""What all estimators do alike."""
+"""What all estimators have in common."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Fitted(BaseEstimator):
 
     @property
     def _description(self):
-        """The model in words and numbers."""
+        """A summary of the model."""
         if "_about" not in self.__dict__:
             self._about = json.loads(self.model_.describe())
         return self._about

@@ -1,4 +1,4 @@
-"""What goes in and out of the compiled part: rows, answers, threads, progress."""
+"""Inputs and outputs of the compiled part: rows, predictions, threads, progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ._threads import threads_of as threads_of
 
 Progress = namedtuple("Progress", ["phase", "done", "total", "gap", "support_vectors"])
-Progress.__doc__ = """A step of long work, as `callback` gets it: what is being done, how much of how much, the gap to the
+Progress.__doc__ = """A step of long work, as `callback` gets it: what is being done, how much of it is done, the gap to the
 optimum and the number of support vectors so far (None where not known)."""
 
 

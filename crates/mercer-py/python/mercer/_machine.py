@@ -19,7 +19,7 @@ NO_TARGETS = object()
 
 
 class Machine(Fitted):
-    """What machines with support vectors do alike."""
+    """What machines with support vectors have in common."""
 
     # So that dense, sparse and precomputed training data give the same machine where that costs nothing.
     _exact = 256

@@ -1,4 +1,4 @@
-"""Estimators whose settings the data choose."""
+"""Estimators whose hyperparameters are chosen from the data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["AutoClassifier", "AutoRegressor"]
 
 
 class Auto(Fitted):
-    """What both do alike."""
+    """What both have in common."""
 
     def _uses_callable(self):
         return False
@@ -55,17 +55,17 @@ def _sure(estimator):
 
 
 class AutoClassifier(ClassifierMixin, Auto):
-    """A support vector machine whose scaling, kernel width and C the data choose.
+    """Support vector classification with scaling, kernel width and C chosen from the data.
 
     Columns are scaled inside the model: no pipeline is needed.
 
     Parameters
     ----------
     seconds : float, default=None
-        About how long to search for settings. None is a quick choice of 22 settings by 5-fold cross-validation on at most
+        Approximate time limit of the search, in seconds. None is a quick choice of 22 settings by 5-fold cross-validation on at most
         1000 rows, which takes tenths of a second.
     probability : bool, default=False
-        Whether to fit probabilities too, which takes several fits.
+        Whether to calibrate probability estimates, by cross-validation inside the fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds. None is a fixed seed.
     verbose : bool, default=False
@@ -80,14 +80,14 @@ class AutoClassifier(ClassifierMixin, Auto):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     choices_ : list of dict
-        What was chosen: ``what``, ``value`` and ``why`` of each.
+        Chosen settings: ``what``, ``value`` and ``why`` of each.
     model_ : mercer.Model
         The fitted model.
 
     See Also
     --------
-    SVC : A machine with given settings.
-    AutoRegressor : The same for numbers.
+    SVC : A machine with explicit hyperparameters.
+    AutoRegressor : The same for regression.
     TableEncoder : The encoding of tables as numbers that it uses.
 
     Examples
@@ -177,14 +177,14 @@ class AutoClassifier(ClassifierMixin, Auto):
 
 
 class AutoRegressor(RegressorMixin, Auto):
-    """Support vector regression whose scaling, kernel width, C and epsilon the data choose.
+    """Support vector regression with scaling, kernel width, C and epsilon chosen from the data.
 
     Columns are scaled inside the model: no pipeline is needed.
 
     Parameters
     ----------
     seconds : float, default=None
-        About how long to search for settings. None is a quick choice of 22 settings by 5-fold cross-validation on at most
+        Approximate time limit of the search, in seconds. None is a quick choice of 22 settings by 5-fold cross-validation on at most
         600 rows, which takes tenths of a second.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds. None is a fixed seed.
@@ -198,14 +198,14 @@ class AutoRegressor(RegressorMixin, Auto):
     Attributes
     ----------
     choices_ : list of dict
-        What was chosen: ``what``, ``value`` and ``why`` of each.
+        Chosen settings: ``what``, ``value`` and ``why`` of each.
     model_ : mercer.Model
         The fitted model.
 
     See Also
     --------
-    SVR : A machine with given settings.
-    AutoClassifier : The same for classes.
+    SVR : A machine with explicit hyperparameters.
+    AutoClassifier : The same for classification.
     TableEncoder : The encoding of tables as numbers that it uses.
 
     Examples

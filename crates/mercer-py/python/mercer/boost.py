@@ -57,25 +57,25 @@ class AdaBoostReg(FunctionClassifier):
     Parameters
     ----------
     C : float, default=0.1
-        How soon hard rows are given up; 0 is AdaBoost itself.
+        Softness of the margin: larger values ignore hard rows sooner; 0 is AdaBoost.
     n_estimators : int, default=100
-        Most hypotheses.
+        Maximum number of hypotheses.
     base : {'network', 'stump', 'kernel'}, default='network'
-        What hypotheses are: networks of Gaussians, single columns, single kernel functions.
+        Type of the hypotheses: RBF networks, decision stumps on single columns, or single kernel functions.
     n_centres : int, default=6
-        Centres of a network.
+        Number of centres per network.
     alpha : float, default=1e-4
-        Weight of smoothness in a network.
+        Regularisation strength of a network.
     steps : int, default=10
-        Steps that a network's centres move downhill.
+        Number of gradient steps for the centres of a network.
     kernel : str or Kernel, default=None
-        Of ``base='kernel'``; None: a Gaussian, width by the data.
+        Kernel of ``base='kernel'``; None: a Gaussian whose width is chosen from the data.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn. None is a fixed seed.
+        Seed of the random number generator. None is a fixed seed.
     verbose : bool, default=False
-        Show a bar, if tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called during the fit with a :class:`mercer.Progress`.
 

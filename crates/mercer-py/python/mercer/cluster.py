@@ -21,24 +21,24 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     Parameters
     ----------
     n_clusters : int, default=2
-        How many clusters.
+        Number of clusters.
     kernel : str, Kernel or callable, default='rbf'
     gamma : {'scale', 'auto'} or float, default='scale'
     degree : int, default=3
     coef0 : float, default=0.0
         As in :class:`mercer.SVC`.
     init : {'distances', 'spectral', 'online'}, default='distances'
-        Where clusters start: far apart, by components, or one by one.
+        Initialisation: distant rows as means, spectral clustering, or one row after another.
     n_init : int, default=10
-        Starts tried; the best is kept.
+        Number of restarts; the best result is kept.
     max_iter : int, default=300
-        Most passes a start.
+        Maximum number of passes per restart.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn. None is a fixed seed.
+        Seed of the random number generator. None is a fixed seed.
     verbose : bool, default=False
-        Show a bar, if tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called during the fit with a :class:`mercer.Progress`.
 

@@ -27,33 +27,33 @@ class KernelFisher(FunctionClassifier):
     Parameters
     ----------
     alpha : float, default=0.1
-        Weight of smoothness.
+        Regularisation strength.
     form : {'closed', 'sparse', 'linear', 'greedy'}, default='closed'
-        How coefficients are found: all at once with every row a centre; few centres by a quadratic or a linear program;
-        centres one by one.
+        Method: the closed form, with every row as a centre; few centres by a quadratic ('sparse') or a linear program
+        ('linear'); or greedily selected centres.
     kernel : str, Kernel or callable, default='rbf'
     gamma : {'scale', 'auto'} or float, default='scale'
     degree : int, default=3
     coef0 : float, default=0.0
         As in :class:`mercer.SVC`.
     penalty : {'identity', 'kernel'}, default='identity'
-        What is kept small: coefficients, or the direction's length (``form`` 'closed' and 'greedy').
+        Penalty on the coefficients or on the norm of the direction (``form`` 'closed' and 'greedy').
     threshold : {'means', 'svm', 'probability'}, default='means'
-        How the threshold between two classes on the direction is placed.
+        How the threshold on the projection is chosen, for two classes.
     n_centres : int, default=100
-        Most centres of ``form='greedy'``.
+        Maximum number of centres (``form='greedy'``).
     candidates : int, default=2000
         Candidate rows per centre (``form='greedy'``).
     leave_one_out : bool, default=False
-        Whether the model tells its leave-one-out error (``form`` 'closed' and 'greedy').
+        Whether to compute the leave-one-out error (``form`` 'closed' and 'greedy').
     tol : float, default=1e-3
         Stopping tolerance (``form`` 'sparse' and 'linear').
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn. None is a fixed seed.
+        Seed of the random number generator. None is a fixed seed.
     verbose : bool, default=False
-        Show a bar, if tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called during the fit with a :class:`mercer.Progress`.
 
@@ -67,7 +67,7 @@ class KernelFisher(FunctionClassifier):
     See Also
     --------
     SVC : The maximum-margin hyperplane.
-    KernelFisherRegressor : The same method for numbers.
+    KernelFisherRegressor : The same method for regression.
     KernelPCA : Directions of largest variance, without labels.
 
     Examples

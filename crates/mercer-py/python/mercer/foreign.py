@@ -41,13 +41,13 @@ def from_sklearn(estimator):
     estimator : fitted estimator of scikit-learn
         SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC, LinearSVR, KernelRidge or KernelPCA with a kernel by name; a Pipeline
         of scalers, PCA or RBFSampler, and one of them (not KernelPCA), whose steps become stages of the model; a search over such
-        estimators, of which the best is taken.
+        estimators, of which the best is used.
 
     Returns
     -------
     estimator
-        That decides as the one given, to rounding. Probabilities agree to about 0.005, where LIBSVM stops to couple those of
-        pairs.
+        Makes the same decisions as the given one, up to rounding. Probabilities agree to about 0.005, the accuracy at which
+        LIBSVM stops coupling the probabilities of pairs.
 
     Examples
     --------

@@ -27,13 +27,13 @@ class VirtualSVC(SVC):
     transformations : str, default='shift=1'
         Label-preserving transformations, as a line: ``'shift=1, rotate=10'``.
     image_shape : tuple, default=None
-        Height and width of a row, and channels where there is more than one; None: square.
+        Height and width of the images, and the number of channels if there are several; None: square.
     virtual_kernel : str or Kernel, default=None
-        The kernel of further runs; None: the same.
+        Kernel of the retraining; None: the same.
     virtual_rounds : int, default=1
-        Further runs, each on the support vectors of the one before.
+        Number of retrainings, each on the support vectors of the previous one.
     virtual_union : bool, default=False
-        Whether each machine sees the support vectors of all.
+        Whether to retrain each machine on the virtual support vectors of all machines.
     C, kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, \
 decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         As in :class:`SVC`.
@@ -43,7 +43,7 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
     classes_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors of the last run, moved ones among them; they are not rows of the training data.
+        Support vectors of the last retraining; virtual ones are not rows of the training data.
 
     See Also
     --------
@@ -133,7 +133,7 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         return "svc", own
 
     def fit(self, X, y, sample_weight=None):
-        """Fit, moves the support vectors, and fits again.
+        """Fit, then retrain on virtual support vectors.
 
         Parameters
         ----------
@@ -142,14 +142,14 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, row by row.
+            Factors of C, one per row.
 
         Returns
         -------
         self
         """
         if self._pairwise() or self._uses_callable():
-            raise ValueError("moved rows require kernel values: pass the kernel by name, line or object")
+            raise ValueError("virtual examples require new kernel values: pass the kernel by name, line or object")
         return super().fit(X, y, sample_weight)
 
     def _keep_support(self, X):
@@ -168,27 +168,27 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
 
     @property
     def support_(self):
-        """Not there: centres are moved rows."""
-        raise AttributeError("support vectors of a VirtualSVC are moved rows: see support_vectors_")
+        """Not available: centres include virtual examples."""
+        raise AttributeError("support vectors of a VirtualSVC include virtual examples, which are not training rows: see support_vectors_")
 
 
 class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
-    """A linear map of images after which directions of small transformations count less.
+    """Linear map of images that reduces the weight of directions of small transformations.
 
-    Any machine behind it is nearly invariant to them (Schoelkopf 1997, section 4.2.2).
+    A machine trained on its output is nearly invariant to them (Schoelkopf 1997, section 4.2.2).
 
     Parameters
     ----------
     transformations : str, default='shift=1'
-        What does not change what an image is, as a line: ``'shift=1, rotate=10'``.
+        Label-preserving transformations, as a line: ``'shift=1, rotate=10'``.
     image_shape : tuple, default=None
-        Height and width of a row, and channels where there is more than one; None: square.
+        Height and width of the images, and the number of channels if there are several; None: square.
     factor : float, default=0.4
         Strength of the invariance: 1 has no effect, values near 0 enforce it.
     drop : int, default=0
         Directions omitted, those in which images move least.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return _shape(self.image_shape, self.n_features_in_)
 
     def fit(self, X, y=None):
-        """Find the map.
+        """Fit the map.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return self.stages_.columns
 
     def transform(self, X):
-        """The images in the new metric.
+        """Transform images.
 
         Parameters
         ----------

@@ -32,12 +32,12 @@ __all__ = [
 
 
 class Kernel:
-    """A kernel by its line.
+    """A kernel, given as a line of text.
 
     Parameters
     ----------
     line : str
-        What :func:`available` lists, put together with ``+``, ``*`` and ``^``: ``"0.5*rbf(gamma=1/128) + linear"``.
+        Kernels listed by :func:`available`, combined with ``+``, ``*`` and ``^``: ``"0.5*rbf(gamma=1/128) + linear"``.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Kernel:
         return Kernel(f"normalised({self.line})")
 
     def __call__(self, X: Any, Y: Any = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Kernel values, one row a row of X and one column a row of Y.
+        """Kernel values between the rows of X and the rows of Y.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Kernel:
         Y : array-like of shape (m, d), default=None
             X itself if None.
         n_jobs : int, default=None
-            Threads; None means all.
+            Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
 
         Returns
         -------

@@ -29,12 +29,12 @@ _METHODS = {"dense": "complete", "arpack": "krylov", "randomized": "krylov"}
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
-    """Kernel principal components, with a way back.
+    """Kernel principal component analysis, with pre-images.
 
     Parameters
     ----------
     n_components : int or float, default=None
-        Number of components, or the share of the variance they carry together; None: all that are not zero. Where the
+        Number of components, or the fraction of the variance to explain; None: all with a non-zero eigenvalue. Where the
         kernel matrix has fewer, the others are zero.
     kernel : str, Kernel or callable, default='linear'
         As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
@@ -43,39 +43,39 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
     degree : float, default=3
         Degree of ``'poly'``.
     coef0 : float, default=1
-        Of ``'poly'`` and ``'sigmoid'``.
+        Constant term of ``'poly'`` and ``'sigmoid'``.
     kernel_params : dict, default=None
-        What a callable kernel is called with besides rows.
+        Keyword arguments of a callable kernel.
     alpha : float, default=1.0
-        Ridge of the map back, for ``fit_inverse_transform=True`` and for ``preimage='learned'``.
+        Regularisation of the learned inverse map, for ``fit_inverse_transform=True`` and for ``preimage='learned'``.
     fit_inverse_transform : bool, default=False
-        Whether to learn a map back by kernel ridge regression, as scikit-learn does.
+        Whether to learn an inverse map by kernel ridge regression, as scikit-learn does.
     eigen_solver : {'auto', 'dense', 'arpack', 'randomized', 'nystroem', 'cholesky', 'sparse'}, default='auto'
-        ``'dense'`` decomposes the whole matrix, ``'arpack'`` and ``'randomized'`` both mean products with it;
+        ``'dense'`` decomposes the full matrix; ``'arpack'`` and ``'randomized'`` both iterate products with it;
         ``'nystroem'`` and ``'cholesky'`` work in the span of `n_rows` rows.
     n_rows : int, default=None
         Number of rows to fit on, drawn at random.
     centred : bool, default=True
-        Whether the mean in feature space is taken away first.
+        Whether to centre in feature space.
     whiten : bool, default=False
         Scale features to unit variance.
     tol : float, default=1e-5
-        Relative residual of an eigenvector left; 0 means 1e-12.
+        Stopping tolerance (relative residual of an eigenvector); 0 means 1e-12.
     max_iter, iterated_power : int, default=None and 'auto'
         Ignored: the solver stops by `tol`.
     remove_zero_eig : bool, default=False
         Whether components with zero eigenvalue are removed even if n_components is given.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn. None is a fixed seed.
+        Seed of the random number generator. None is a fixed seed.
     copy_X : bool, default=True
-        Ignored: the fit keeps rows of its own.
+        Ignored: the fit always copies the rows.
     preimage : {'auto', 'exact', 'fixed_point', 'gradient', 'learned', 'distances'}, default=None
-        How :meth:`inverse_transform` finds points. None: by what ``fit_inverse_transform=True`` has learned; all others work
-        without it.
+        Pre-image method of :meth:`inverse_transform`. None: the map learned by ``fit_inverse_transform=True``; all others
+        work without it.
     verbose : bool, default=False
-        Show a bar, if tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called during the fit with a :class:`mercer.Progress`.
 
@@ -84,11 +84,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the centred kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
-        Its eigenvectors, where components were found by the whole matrix.
+        Its eigenvectors, if the components were computed from the full matrix.
     X_fit_ : {ndarray, sparse array} of shape (n_samples, n_features)
         The training rows; under a precomputed kernel its matrix.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The share of the variance in feature space that each component carries.
+        The fraction of the variance in feature space that each component explains.
     model_ : mercer.Model
         The fitted model.
 
@@ -351,7 +351,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
 
     @property
     def explained_variance_ratio_(self):
-        """The share of the variance in feature space that each component carries."""
+        """The fraction of the variance in feature space that each component explains."""
         values = np.abs(self.eigenvalues_)
         if "model_" not in self.__dict__:
             return values / max(values.sum(), np.finfo(float).tiny)
@@ -393,7 +393,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         return np.hstack([found, zeros]) if zeros.shape[1] else found
 
     def inverse_transform(self, X):
-        """Points whose images are nearest to what features say.
+        """Compute pre-images: points whose images in feature space are nearest to the given features.
 
         Parameters
         ----------
@@ -471,8 +471,8 @@ def denoise(
 ):
     """Remove noise from rows: project them onto kernel principal components and map them back.
 
-    Without a fitted estimator, components are found in the rows themselves or in clean rows; kernel and number are those
-    that leave the least error on held-out rows.
+    Without a fitted estimator, components are computed from the rows themselves or from clean rows; the kernel and the
+    number of components minimise the error on held-out rows.
 
     Parameters
     ----------
@@ -481,11 +481,11 @@ def denoise(
     estimator : KernelPCA, default=None
         Fitted components to use.
     clean : array-like of shape (m_samples, n_features), default=None
-        Clean rows to find components in.
+        Clean rows to compute components from.
     kernel : str or Kernel, default=None
-        A line or an object; None: the best of the linear one and some Gaussians.
+        A line or an object; None: the best of the linear kernel and several Gaussians.
     n_components : int, default=None
-        None: by held-out rows, or all of the estimator's.
+        None: chosen on held-out rows, or all of the estimator's.
     noise : float, default=None
         Standard deviation of the noise; None: estimated.
     image_shape : tuple, default=None
@@ -493,7 +493,7 @@ def denoise(
     random_state : int, default=None
         Seed of the held-out rows.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called with a :class:`mercer.Progress`.
 
@@ -549,11 +549,11 @@ def preimage(estimator, features=None, *, method="auto", bounds=None, n_jobs=Non
     features : array-like of shape (n_samples, n_components), default=None
         With :class:`KernelPCA`: rows of features to map back, instead of the axes.
     method : {'auto', 'exact', 'fixed_point', 'gradient', 'learned', 'distances'}, default='auto'
-        How points are looked for.
+        Pre-image method.
     bounds : (float, float), default=None
-        Least and largest value of a coordinate.
+        Smallest and largest value of a coordinate.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called with a :class:`mercer.Progress`.
 
@@ -561,7 +561,7 @@ def preimage(estimator, features=None, *, method="auto", bounds=None, n_jobs=Non
     -------
     points : ndarray of shape (n_vectors, n_features)
     distances : ndarray of shape (n_vectors,)
-        Squared distances in feature space that are left.
+        Remaining squared distances in feature space.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The learners of the library that scikit-learn has no name for, as estimators.
+"""Estimators for the learners that scikit-learn does not have.
 
 Each is a row of :data:`ROWS`: names, ranges, defaults and meanings of its parameters are read from the library's own table, so
 what the command takes is what these classes take.
@@ -279,7 +279,7 @@ ROWS = (
         "LPBoost",
         "lpboost",
         DeclaredClassifier,
-        "Boosting by a linear program; nu bounds the share of rows below the margin (Demiriz, Bennett and "
+        "Boosting by a linear program; nu bounds the fraction of rows below the margin (Demiriz, Bennett and "
         "Shawe-Taylor 2002).",
         "n_estimators=20",
     ),
@@ -405,26 +405,26 @@ ROWS = (
 )
 #: Related estimators of each class, for its docstring.
 SEE = {
-    "AdaBoost": {"AdaBoostReg": "Tolerates rows that stay hard to classify.", "LPBoost": "Boosting by a linear program."},
+    "AdaBoost": {"AdaBoostReg": "Soft margin: tolerates rows that are hard to classify.", "LPBoost": "Boosting by a linear program."},
     "ArcGV": {"AdaBoost": "The weights of AdaBoost.", "LPBoost": "A soft margin, by a linear program."},
     "LPBoost": {"AdaBoost": "Boosting by exponential weights.", "LPMachineClassifier": "A linear program on kernel functions."},
-    "KernelRidgeClassifier": {"KernelRidge": "The same for numbers.", "LargeClassifier": "The same for many rows."},
-    "RBFNetworkClassifier": {"RBFNetworkRegressor": "The same for numbers.", "SVC": "Centres are support vectors."},
-    "RBFNetworkRegressor": {"RBFNetworkClassifier": "The same for classes.", "SVR": "Centres are support vectors."},
-    "LPMachineClassifier": {"LPMachineRegressor": "The same for numbers.", "SVC": "The norm in feature space as penalty."},
-    "LPMachineRegressor": {"LPMachineClassifier": "The same for classes.", "SVR": "The norm in feature space as penalty."},
+    "KernelRidgeClassifier": {"KernelRidge": "The same for regression.", "LargeClassifier": "The same for many rows."},
+    "RBFNetworkClassifier": {"RBFNetworkRegressor": "The same for regression.", "SVC": "Centres are support vectors."},
+    "RBFNetworkRegressor": {"RBFNetworkClassifier": "The same for classification.", "SVR": "Centres are support vectors."},
+    "LPMachineClassifier": {"LPMachineRegressor": "The same for regression.", "SVC": "The norm in feature space as penalty."},
+    "LPMachineRegressor": {"LPMachineClassifier": "The same for classification.", "SVR": "The norm in feature space as penalty."},
     "KernelPerceptron": {"KernelAdatron": "Converges to the largest margin.", "SVC": "The maximum-margin machine."},
     "KernelAdatron": {"KernelPerceptron": "Updates on errors only.", "SVC": "The same machine by a faster solver."},
     "BayesPointMachine": {"SVC": "The centre of the largest ball in version space.", "KernelPerceptron": "One point of it."},
     "ParzenClassifier": {"KernelKNNClassifier": "Nearest neighbours instead of all rows.", "SVC": "Optimised weights."},
     "ParzenNovelty": {"OneClassSVM": "A sparse machine with the same meaning of nu.", "SVDD": "A sphere around the data."},
-    "KernelKNNClassifier": {"KernelKNNRegressor": "The same for numbers.", "ParzenClassifier": "All rows, weighted."},
-    "KernelKNNRegressor": {"KernelKNNClassifier": "The same for classes.", "KernelRidge": "A smooth regression."},
-    "LargeRegressor": {"KernelRidge": "Exact, for up to some ten thousand rows.", "LargeClassifier": "The same for classes."},
+    "KernelKNNClassifier": {"KernelKNNRegressor": "The same for regression.", "ParzenClassifier": "All rows, weighted."},
+    "KernelKNNRegressor": {"KernelKNNClassifier": "The same for classification.", "KernelRidge": "A smooth regression."},
+    "LargeRegressor": {"KernelRidge": "Exact, for up to some ten thousand rows.", "LargeClassifier": "The same for classification."},
     "LargeClassifier": {"LargeLogisticClassifier": "With probabilities.", "SVC": "Exact, for up to some 100,000 rows."},
     "LargeLogisticClassifier": {"LargeClassifier": "Squared loss, faster.", "LargeHingeClassifier": "Squared hinge loss."},
     "LargeHingeClassifier": {"SVC": "Exact support vector machines.", "LargeLogisticClassifier": "With probabilities."},
-    "KernelFisherRegressor": {"KernelFisher": "The same for classes.", "KernelRidge": "The norm in feature space as penalty."},
+    "KernelFisherRegressor": {"KernelFisher": "The same for classification.", "KernelRidge": "The norm in feature space as penalty."},
     "HuberSVR": {"SVR": "Epsilon-insensitive loss.", "LaplaceSVR": "Absolute errors."},
     "LaplaceSVR": {"SVR": "Epsilon-insensitive loss.", "HuberSVR": "Squared loss near 0."},
 }
@@ -466,7 +466,7 @@ def _parameters(name, learner):
         ours = PYTHON.get(theirs, theirs)
         own[theirs] = ours
         if theirs == "seed":
-            fields[ours] = (None, "int, RandomState instance or None", "Seed of what is drawn. None is a fixed seed.")
+            fields[ours] = (None, "int, RandomState instance or None", "Seed of the random number generator. None is a fixed seed.")
             continue
         default = _value(about["default"])
         if isinstance(default, int) and not isinstance(default, bool) and "whole" not in about["allowed"]:

@@ -23,7 +23,7 @@ __all__ = ["LinearSVC", "LinearSVR"]
 
 
 class Linear(Fitted):
-    """What both linear machines do alike."""
+    """What both linear machines have in common."""
 
     kernel = "linear"
     n_jobs = None
@@ -122,7 +122,7 @@ class LinearSVC(ClassifierMixin, Linear):
     Parameters
     ----------
     penalty : {'l1', 'l2'}, default='l2'
-        What keeps weights small. ``'l1'`` is solved by scikit-learn's own solver.
+        Penalty on the weights. ``'l1'`` is solved by scikit-learn's own solver.
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         Cost of errors.
     dual : 'auto' or bool, default='auto'
@@ -157,14 +157,14 @@ class LinearSVC(ClassifierMixin, Linear):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Offsets.
     n_iter_ : int
-        Most passes over the rows that a machine took.
+        Largest number of passes over the rows that a machine took.
     model_ : mercer.Model
         The machine as a model of the library.
 
     See Also
     --------
     SVC : Machines with any kernel.
-    LinearSVR : The same for numbers.
+    LinearSVR : The same for regression.
     Nystroem : A feature map that makes a linear machine a kernel machine.
 
     Examples
@@ -216,7 +216,7 @@ class LinearSVC(ClassifierMixin, Linear):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, row by row.
+            Factors of C, one per row.
 
         Returns
         -------
@@ -307,7 +307,7 @@ class LinearSVC(ClassifierMixin, Linear):
         return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)]
 
     def sparsify(self):
-        """Make `coef_` a sparse matrix; predictions stay what they are.
+        """Make `coef_` a sparse matrix; predictions do not change.
 
         Returns
         -------
@@ -376,7 +376,7 @@ class LinearSVR(RegressorMixin, Linear):
     See Also
     --------
     SVR : Machines with any kernel.
-    LinearSVC : The same for classes.
+    LinearSVC : The same for classification.
 
     Examples
     --------
@@ -423,7 +423,7 @@ class LinearSVR(RegressorMixin, Linear):
         y : array-like of shape (n_samples,)
             Numbers.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, row by row.
+            Factors of C, one per row.
 
         Returns
         -------

@@ -33,18 +33,18 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
     Parameters
     ----------
     n_components : int, default=None
-        m; the rows are drawn at random. None: all of them.
+        Number of rows m, drawn at random. None: all of them.
     kernel : str or Kernel, default='rbf'
         As in :class:`mercer.SVC`, but no callable and not ``'precomputed'``.
     gamma : {'scale', 'auto'} or float, default='scale'
     degree : int, default=3
     coef0 : float, default=0.0
     whiten : bool, default=True
-        Multiply with ``K^(-1/2)``, so that dot products of features are kernel values (on z exactly).
+        Whether to multiply by ``K^(-1/2)``, so that dot products of features are kernel values (on z exactly).
     random_state : int, RandomState instance or None, default=None
         Seed of the rows drawn.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Nystroem(EmpiricalKernelMap, Pairwise):
     degree : float, default=None
         Degree of ``'poly'``; None means 3.
     kernel_params : dict, default=None
-        What a callable kernel is called with besides rows; for a kernel by name, parameters that are None.
+        Keyword arguments of a callable kernel; for a kernel by name, the parameters that are None.
     n_components : int, default=100
         Number of rows drawn, and of features.
     random_state : int, RandomState instance or None, default=None
@@ -190,9 +190,9 @@ class Nystroem(EmpiricalKernelMap, Pairwise):
     components_ : {ndarray, sparse array} of shape (n_components, n_features)
         The rows drawn.
     component_indices_ : ndarray of shape (n_components,)
-        Their numbers.
+        Their row indices.
     normalization_ : ndarray of shape (n_components, n_components)
-        What kernel values against them are multiplied with.
+        Matrix by which the kernel values against them are multiplied.
     map_ : object
         The fitted map; None for a callable or precomputed kernel.
 
@@ -342,7 +342,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
     n_components : int, default=100
         Number of features. The error of a dot product falls with its square root.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random number generator.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
 

@@ -127,7 +127,7 @@ def _chosen(names):
 
 
 def patch_sklearn(names=None):
-    """Puts Mercer's estimators under scikit-learn's names.
+    """Replace scikit-learn's estimators by Mercer's.
 
     Only names that are imported afterwards are replaced: call it before ``from sklearn.svm import SVC``.
 
@@ -151,19 +151,19 @@ def patch_sklearn(names=None):
 
 
 def unpatch_sklearn(names=None):
-    """Puts scikit-learn's own estimators back under their names.
+    """Restore scikit-learn's own estimators.
 
     Parameters
     ----------
     names : iterable of str, default=None
-        Classes to put back; None: all.
+        Classes to restore; None: all.
     """
     for home, name in _chosen(names):
         setattr(importlib.import_module(home), name, _ORIGINAL[home, name])
 
 
 def is_patched(name="SVC"):
-    """Whether a name of scikit-learn is Mercer's at the moment.
+    """Whether a class of scikit-learn is currently replaced by Mercer's.
 
     Parameters
     ----------

@@ -446,7 +446,7 @@ class ComponentsDisplay(_Display):
         X : array-like of shape (n_samples, 2)
             Points to draw; the grid covers them.
         components : int, default=3
-            How many to draw.
+            Number of components to draw.
         grid : int, default=100
             Nodes of the grid per axis.
         axes : sequence of matplotlib axes, default=None
@@ -624,7 +624,7 @@ class SearchDisplay(_Display):
 
         Parameters
         ----------
-        search : GridSearchCV or alike
+        search : GridSearchCV or similar
             A fitted search of scikit-learn, with ``cv_results_``.
         rows, columns : str, default=None
             Names of the parameters; None takes the two with most values.

@@ -1,4 +1,4 @@
-"""The same machine with fewer vectors."""
+"""Reduced sets: the same machine with fewer support vectors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def compress(
     ----------
     estimator : fitted estimator of this package, or one that :func:`from_sklearn` reads
     X : array-like of shape (n_samples, n_features), default=None
-        Rows to make thresholds on, best those trained on; None: the support vectors themselves.
+        Rows to fit thresholds on, preferably the training rows; None: the support vectors themselves.
     y : array-like of shape (n_samples,), default=None
         Their targets.
     vectors : int, default=None
@@ -51,23 +51,23 @@ def compress(
     ratio : float, default=None
         Factor by which the number of vectors is reduced; 10 by default.
     agreement : float, default=None
-        Fewest vectors that keep this share of predictions unchanged.
+        Use the fewest vectors that keep this fraction of predictions unchanged.
     error : float, default=None
-        Fewest vectors that keep the distance in feature space below this share of the norm.
+        Use the fewest vectors that keep the distance in feature space below this fraction of the norm.
     method : str, default='auto'
         auto, fixed-point, gradient, moved, square, exact, greedy, kpca or l1.
     retrain : bool, default=False
-        Retrain the coefficients on X and y instead of taking those nearest to the old machine.
+        Whether to retrain the coefficients on X and y instead of approximating the original machine.
     rounds : int, default=0
-        With `retrain`: rounds in which the vectors move as well.
+        With `retrain`: number of rounds in which the vectors are optimised as well.
     widths : bool, default=False
-        Give each Gaussian a width of its own; vectors then have one more column, which holds it.
+        Whether to optimise a separate width for each Gaussian, stored in an additional column of the vectors.
     descent : int, default=None
         Steps of the joint descent over all vectors; None: 200, or none for methods that select.
     random_state : int, default=1
         Seed of the random starts.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called with a :class:`mercer.Progress`.
 
@@ -75,7 +75,7 @@ def compress(
     -------
     estimator
         With `compression_`, a dict of results: centres before and after, the relative error in feature
-        space, the share of predictions that did not change.
+        space, the fraction of unchanged predictions.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : machine of this package
-        What is fitted and then compressed; components are compressed by :func:`compress` itself.
+        The estimator to fit and compress; components are compressed by :func:`compress` itself.
     vectors, ratio, agreement, error, method, retrain, rounds, widths, descent, random_state
         As in :func:`compress`.
 
@@ -172,14 +172,14 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The compressed estimator.
     whole_ : estimator
-        The estimator before.
+        The estimator before compression.
     compression_ : dict
-        How compressing went.
+        Results of the compression, as :func:`compress` reports them.
 
     See Also
     --------
     preimage : The best single point for an expansion.
-    SVC : The machines that it makes smaller.
+    SVC : Machines to compress.
 
     Examples
     --------
@@ -219,7 +219,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fit and compresses.
+        """Fit and compress.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_inner_has("predict"))
     def predict(self, X):
-        """What the compressed estimator predicts.
+        """Predict with the compressed estimator.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_inner_has("score"))
     def score(self, X, y=None):
-        """The compressed estimator's score.
+        """Score the compressed estimator.
 
         Parameters
         ----------

@@ -21,12 +21,12 @@ RESIDUAL = 1e-6
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
-    """Squared errors and a smooth function: kernel ridge regression.
+    """Kernel ridge regression: squared loss with a penalty on the norm in feature space.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_targets,), default=1
-        Weight of smoothness; 0 means least squares.
+        Regularisation strength; 0 means least squares.
     kernel : str, Kernel or callable, default='linear'
         As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
     gamma : {'scale', 'auto'} or float, default=None
@@ -34,19 +34,19 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
     degree : float, default=3
         Degree of ``'poly'``.
     coef0 : float, default=1
-        Of ``'poly'`` and ``'sigmoid'``.
+        Constant term of ``'poly'`` and ``'sigmoid'``.
     kernel_params : dict, default=None
-        What a callable kernel is called with besides rows.
+        Keyword arguments of a callable kernel.
     fit_intercept : bool, default=False
         Whether the function has an unpenalised offset.
     method : {'auto', 'cholesky', 'gradients'}, default='auto'
-        Solver of the linear system: a factor while it fits into memory, else conjugate gradients.
+        Solver of the linear system: a Cholesky factorisation if it fits into memory, otherwise conjugate gradients.
     tol : float, default=1e-8
         Stopping tolerance of conjugate gradients (relative residual).
     verbose : bool, default=False
-        Show a bar, if tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     n_jobs : int, default=None
-        Threads; None means all.
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called during the fit with a :class:`mercer.Progress`.
 
@@ -115,7 +115,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers.
         sample_weight : array-like of shape (n_samples,) or float, default=None
-            Weights of the rows' errors.
+            Weights of the rows.
 
         Returns
         -------

@@ -39,7 +39,7 @@ def answers_of(y):
 
 
 class Classifier(ClassifierMixin, Machine):
-    """What both classifiers do alike."""
+    """What both classifiers have in common."""
 
     def _learned(self):
         raise NotImplementedError
@@ -54,7 +54,7 @@ class Classifier(ClassifierMixin, Machine):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, row by row. Rows of weight 0 are ignored.
+            Factors of C, one per row. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -241,8 +241,8 @@ class Classifier(ClassifierMixin, Machine):
         Returns
         -------
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_classes * (n_classes - 1) / 2)
-            For two classes positive for the second. For more one value a class, or with
-            ``decision_function_shape='ovo'`` one a pair, positive for its first class.
+            For two classes positive for the second. For more, one value per class, or with
+            ``decision_function_shape='ovo'`` one per pair, positive for its first class.
         """
         if self.decision_function_shape not in ("ovo", "ovr"):
             raise ValueError(
@@ -319,10 +319,10 @@ class SVC(Classifier):
     degree : int, default=3
         Degree of ``'poly'``.
     gamma : {'scale', 'auto'} or float, default='scale'
-        Of ``'rbf'``, ``'poly'``, ``'sigmoid'``, ``'laplacian'``. ``'scale'`` is ``1 / (n_features * X.var())``,
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'``, ``'laplacian'``. ``'scale'`` is ``1 / (n_features * X.var())``,
         ``'auto'`` is ``1 / n_features``.
     coef0 : float, default=0.0
-        Of ``'poly'`` and ``'sigmoid'``.
+        Constant term of ``'poly'`` and ``'sigmoid'``.
     shrinking : bool, default=True
         Whether to use shrinking.
     probability : bool, default='deprecated'
@@ -339,11 +339,11 @@ class SVC(Classifier):
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
     decision_function_shape : {'ovo', 'ovr'}, default='ovr'
-        What `decision_function` gives for more than two classes.
+        Shape of `decision_function` for more than two classes.
     break_ties : bool, default=False
-        Whether ties between votes are decided by sums of outputs instead of the order of the classes.
+        Whether ties between votes are broken by sums of decision values instead of the order of the classes.
     random_state : int, RandomState instance or None, default=None
-        Seed of the splits behind probabilities. None is a fixed seed.
+        Seed of the splits of the calibration. None is a fixed seed.
     multi_class : {'ovo', 'ovr'}, default='ovo'
         Multi-class strategy: one-vs-one or one-vs-rest.
     slack : {'linear', 'squared'}, default='linear'
@@ -354,9 +354,9 @@ class SVC(Classifier):
         Cross-validation folds of the calibration behind ``probability=True``.
     warm_start : bool, default=False
         Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
-        fewer iterations for a row of values of C, with the same result within ``tol``.
+        fewer iterations for a series of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
-        Threads; None means all (or what ``OMP_NUM_THREADS`` says).
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
         Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
 
@@ -499,7 +499,7 @@ class NuSVC(Classifier):
         Cross-validation folds of the calibration behind ``probability=True``.
     warm_start : bool, default=False
         Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
-        fewer iterations for a row of values of C, with the same result within ``tol``.
+        fewer iterations for a series of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -576,7 +576,7 @@ class NuSVC(Classifier):
 
 
 class Regressor(RegressorMixin, Machine):
-    """What both regressions do alike."""
+    """What both regressions have in common."""
 
     def fit(self, X, y, sample_weight=None):
         """Fit the function.
@@ -588,7 +588,7 @@ class Regressor(RegressorMixin, Machine):
         y : array-like of shape (n_samples,)
             Numbers.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, row by row.
+            Factors of C, one per row.
 
         Returns
         -------
@@ -615,7 +615,7 @@ class Regressor(RegressorMixin, Machine):
 
 
 class SVR(Regressor):
-    """Support vector regression: errors below epsilon are free.
+    """Support vector regression with an epsilon-insensitive loss.
 
     Parameters
     ----------
@@ -643,7 +643,7 @@ class SVR(Regressor):
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
         Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
-        fewer iterations for a row of values of C, with the same result within ``tol``.
+        fewer iterations for a series of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -736,7 +736,7 @@ class NuSVR(Regressor):
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
         Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
-        fewer iterations for a row of values of C, with the same result within ``tol``.
+        fewer iterations for a series of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -799,7 +799,7 @@ class NuSVR(Regressor):
 
 
 class Novelty(OutlierMixin, Machine):
-    """What both learners of the usual do alike."""
+    """What both novelty detectors have in common."""
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit the novelty detector.
@@ -886,7 +886,7 @@ class OneClassSVM(Novelty):
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
         Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
-        fewer iterations for a row of values of C, with the same result within ``tol``.
+        fewer iterations for a series of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -953,7 +953,7 @@ class SVDD(Novelty):
     Parameters
     ----------
     kernel : str or Kernel, default='rbf'
-        A kernel's name or line; not a callable and not ``'precomputed'``: the ball needs ``k(x, x)`` of new rows.
+        A kernel's name or line; not a callable and not ``'precomputed'``: the ball requires ``k(x, x)`` of new rows.
     degree : int, default=3
         Degree of ``'poly'``.
     gamma : {'scale', 'auto'} or float, default='scale'
@@ -974,7 +974,7 @@ class SVDD(Novelty):
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
         Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
-        fewer iterations for a row of values of C, with the same result within ``tol``.
+        fewer iterations for a series of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None

@@ -16,13 +16,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Categories become columns of 0 and 1, dates calendar parts, missing values the median with a column that marks them;
     identifiers, constants and free text are ignored. Estimators do the same by themselves when they are fitted on a frame
-    with a column that is not one of numbers; this is for pipelines with estimators of others.
+    with a column that is not one of numbers; this is for pipelines with estimators of other packages.
 
     Parameters
     ----------
     columns : dict, default=None
         Kinds of columns by name, such as ``{"zip": "category"}``: ``number``, ``category``, ``ordered(small<large)``,
-        ``yes/no``, ``date``, or ``text`` and ``identifier``, which are ignored. Others are told by the data.
+        ``yes/no``, ``date``, or ``text`` and ``identifier``, which are ignored. The kinds of the others are detected.
     scale : bool, default=True
         Whether numbers are standardised.
 
@@ -55,7 +55,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.scale = scale
 
     def fit(self, X, y=None):
-        """Learn how each column is converted to numbers.
+        """Fit the encoding of each column.
 
         Parameters
         ----------

@@ -13,6 +13,6 @@ mod page;
 mod png;
 mod tiles;
 
-pub use page::{Figure, Page, Section, Table, page};
+pub use page::{Figure, Page, Section, Table, facts, page};
 pub use png::{Ink, sheet};
 pub use tiles::{Tile, Tiles};

@@ -106,6 +106,21 @@ pub fn page(title: &str, sections: &[Section]) -> String {
     Page { title: title.into(), sections: sections.to_vec(), ..Page::default() }.html()
 }
 
+/// Facts as a table of two columns: a part of a page, for a cell of a notebook, which has a style of its own.
+///
+/// ```
+/// let html = mercer_report::html::facts("A model", &[("kernel", "a < b".into())]);
+/// assert!(html.contains("<th scope=\"row\">kernel</th><td>a &lt; b</td>"), "{html}");
+/// ```
+pub fn facts(caption: &str, facts: &[(&str, String)]) -> String {
+    let mut out = format!("<table>\n<caption>{}</caption>\n", escape(caption));
+    for (name, value) in facts {
+        let _ = writeln!(out, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(name), escape(value));
+    }
+    out.push_str("</table>\n");
+    out
+}
+
 impl Page {
     /// The page as one file.
     pub fn html(&self) -> String {

@@ -121,13 +121,13 @@ fn drawn(found: &Dependences, curve: &Dependence) -> Figure {
     let what = match (several, found.response) {
         (false, _) => response_in_words(found, outputs[0]),
         (true, "probability") => "mean probability of each class".into(),
-        (true, _) => "share of rows predicted as each class".into(),
+        (true, _) => "fraction of rows predicted as each class".into(),
     };
     let y = match found.response {
         "prediction" => Axis::new("mean prediction"),
         // One scale for all columns: a flat line is a column that matters little.
         "probability" => Axis::new("probability").range(0.0, 1.0),
-        _ => Axis::new("share of rows").range(0.0, 1.0),
+        _ => Axis::new("fraction of rows").range(0.0, 1.0),
     };
     let title = format!("{what} by {}", curve.column);
     let x = Axis::new(&curve.column);

@@ -63,7 +63,7 @@ pub fn reliability(answers: &[(f64, bool)]) -> Svg {
     let told = groups.iter().filter(|g| g.0 >= FEW);
     let points: Vec<(f64, f64)> =
         told.map(|&(n, right, sum)| (sum / n as f64, right as f64 / n as f64)).collect();
-    let ideal = Series::new("as good as its word", Look::Dashed, vec![(0.0, 0.0), (1.0, 1.0)]).colour(7);
+    let ideal = Series::new("perfect calibration", Look::Dashed, vec![(0.0, 0.0), (1.0, 1.0)]).colour(7);
     let series = vec![
         ideal,
         Series::line("", points.clone()).colour(0),

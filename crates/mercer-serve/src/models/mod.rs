@@ -24,7 +24,7 @@ pub struct Stats {
     pub requests: AtomicU64,
     /// Their rows.
     pub rows: AtomicU64,
-    /// Requests that the model refused.
+    /// Requests that the model rejected.
     pub failures: AtomicU64,
     /// Matrix products into which requests were gathered.
     pub batches: AtomicU64,
@@ -123,7 +123,7 @@ impl Registry {
                 let entry = new.get_mut(&found.name).map(Arc::make_mut);
                 if let Some(problem) = entry.map(|entry| &mut entry.problem) {
                     let (one, two) = (other.display(), found.path.display());
-                    *problem = Some(format!("{one} and {two} have one name: the second is not served"));
+                    *problem = Some(format!("{one} and {two} have the same name: the second is not served"));
                 }
                 continue;
             }

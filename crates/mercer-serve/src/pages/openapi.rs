@@ -41,7 +41,7 @@ fn operation(method: &str, path: &str) -> Value {
         "responses": {
             "200": { "description": "Done", "content": content(path) },
             "default": {
-                "description": "What is wrong",
+                "description": "What went wrong",
                 "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
             },
         },
@@ -74,8 +74,8 @@ fn summary(path: &str) -> &'static str {
         "/v2/health/live" => "Whether the server runs",
         "/v2/health/ready" => "Whether the server takes requests",
         "/v2/repository/index" => "All models with their versions and states",
-        "/v2/repository/models/{name}/load" => "Load a model, or load it again",
-        "/v2/repository/models/{name}/unload" => "Take a model out of service",
+        "/v2/repository/models/{name}/load" => "Load or reload a model",
+        "/v2/repository/models/{name}/unload" => "Unload a model",
         "/metrics" => "Counters for Prometheus",
         "/openapi.json" => "This document",
         _ => "Predict rows of CSV, JSON, JSON lines, NPY or a picture",

@@ -140,7 +140,7 @@ fn npy(table: &Predictions, found: &Prediction) -> Result<Vec<u8>, Refusal> {
             (format!("<U{width}"), format!("({rows},)"), body)
         }
         Targets::Reals(y) => ("<f8".to_owned(), format!("({rows},)"), numbers(&mut y.iter())),
-        Targets::None => return Err(Refusal::bad("nothing is asked of the model")),
+        Targets::None => return Err(Refusal::bad("no output was requested of the model")),
     };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Magic, version, length and header together are a multiple of 64 bytes.

@@ -61,7 +61,7 @@ impl Access {
             (Some(_), Some(_)) => return Ok(()),
             (None, None) => "without a token and without TLS",
             (None, Some(_)) => "without a token",
-            (Some(_), None) => "without TLS: tokens and rows could be read on the way",
+            (Some(_), None) => "without TLS: tokens and rows could be read in transit",
         };
         Err(format!("{} is reachable from other machines {missing}", self.listen))
     }

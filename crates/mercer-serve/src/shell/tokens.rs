@@ -43,7 +43,7 @@ impl Tokens {
                     Ok(digests) => {
                         state.digests = digests;
                         state.stamp = now;
-                        tracing::info!(file = %self.path.display(), "tokens read again");
+                        tracing::info!(file = %self.path.display(), "tokens reloaded");
                     }
                     Err(why) => tracing::warn!("{why}; the previous tokens stay valid"),
                 }

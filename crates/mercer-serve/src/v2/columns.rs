@@ -40,8 +40,9 @@ pub(super) fn rows(
     };
     plain::check_rows(rows, limits)?;
     if let Some((name, other, ..)) = all.iter().find(|input| input.1 != rows) {
-        let message =
-            format!("input `{name}` has {other} rows, `{first}` has {rows}: all inputs must have as many");
+        let message = format!(
+            "input `{name}` has {other} rows, `{first}` has {rows}: all inputs must have the same number"
+        );
         return Err(Refusal::bad(message));
     }
     let by_name =
@@ -92,7 +93,7 @@ pub(super) fn rows(
             Points::dense_f32(x.iter().map(|v| *v as f32).collect(), columns)?
         }
         (Flat::F64(x), _) => Points::dense(x, columns)?,
-        (Flat::Texts(_), _) => return Err(Refusal::bad("texts, expected numbers")),
+        (Flat::Texts(_), _) => return Err(Refusal::bad("strings, expected numbers")),
     };
     let points = match served.image {
         Some(shape) if shape.len() == points.dim() => points.with_image(shape)?,

@@ -126,7 +126,7 @@ impl Flat {
         match self {
             Flat::F64(x) => x.push(value),
             Flat::F32(x) => x.push(value as f32),
-            Flat::Texts(_) => return Err("a number among texts"),
+            Flat::Texts(_) => return Err("a number among strings"),
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Flat {
                 texts.push(Some(text.to_owned()));
                 *self = Flat::Texts(texts);
             }
-            _ => return Err("a text among numbers"),
+            _ => return Err("a string among numbers"),
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Given {
     /// A value at a depth: all are equally deep.
     fn at(&mut self, depth: usize) -> Result<&mut Flat, &'static str> {
         if *self.depth.get_or_insert(depth) != depth {
-            return Err("values beside arrays");
+            return Err("values mixed with arrays");
         }
         Ok(&mut self.flat)
     }
@@ -223,7 +223,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("numbers or texts, in arrays")
+        f.write_str("numbers or strings, in arrays")
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
@@ -261,13 +261,15 @@ impl<'de> Visitor<'de> for Nested<'_> {
         }
         let side = *given.sides[depth].get_or_insert(length);
         if side != length {
-            return Err(A::Error::custom(format!("arrays of {side} and of {length} values side by side")));
+            return Err(A::Error::custom(format!(
+                "nested arrays of unequal lengths, {side} and {length} values"
+            )));
         }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
-        Err(A::Error::custom("an object among the data, expected numbers or texts"))
+        Err(A::Error::custom("an object among the data, expected numbers or strings"))
     }
 }
 
@@ -301,10 +303,8 @@ pub(super) fn shape(name: &str, shape: &[i64], values: usize) -> Result<(usize, 
     let product = columns.and_then(|columns| columns.checked_mul(sides[0]));
     match (columns, product) {
         (Some(columns), Some(product)) if product == values => Ok((sides[0], columns)),
-        (_, Some(product)) => {
-            Err(wrong(format!("shape {shape:?} is {product} values, but {values} are there")))
-        }
-        (_, None) => Err(wrong(format!("shape {shape:?} is too large, {values} values are there"))),
+        (_, Some(product)) => Err(wrong(format!("shape {shape:?} requires {product} values, got {values}"))),
+        (_, None) => Err(wrong(format!("shape {shape:?} is too large: got {values} values"))),
     }
 }
 
@@ -348,12 +348,12 @@ fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
 fn texts(mut bytes: &[u8]) -> Result<Flat, String> {
     let mut all = Vec::new();
     while !bytes.is_empty() {
-        let (length, rest) = bytes.split_at_checked(4).ok_or("a text's length ends early")?;
+        let (length, rest) = bytes.split_at_checked(4).ok_or("the length of a string is cut off")?;
         let length = u32::from_le_bytes(fixed(length)) as usize;
         let (text, rest) = rest
             .split_at_checked(length)
-            .ok_or_else(|| format!("a text of {length} bytes, of which {} are there", rest.len()))?;
-        let text = std::str::from_utf8(text).map_err(|e| format!("a text that is not UTF-8: {e}"))?;
+            .ok_or_else(|| format!("a string of {length} bytes, of which only {} are present", rest.len()))?;
+        let text = std::str::from_utf8(text).map_err(|e| format!("a string that is not UTF-8: {e}"))?;
         all.push(Some(text.to_owned()));
         bytes = rest;
     }

@@ -63,7 +63,7 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,"b"]}]}"#,
-            "a text among numbers",
+            "a string among numbers",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,null]}]}"#,
@@ -93,7 +93,7 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"a","shape":[1],"datatype":"FP64","data":[1]},{"name":"b","shape":[2],"datatype":"FP64","data":[1,2]}]}"#,
-            "all inputs must have as many",
+            "all inputs must have the same number",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"INT8","data":[1,300]}]}"#,
@@ -109,7 +109,7 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[1,[2,3],4]}]}"#,
-            "values beside arrays",
+            "values mixed with arrays",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[3,2],"datatype":"FP64","data":[[1,2,3],[4,5,6]]}]}"#,
@@ -238,7 +238,7 @@ fn the_plain_door_says_what_the_command_says() {
             .refused(404)
             .contains("no version `7`")
     );
-    assert!(server.get("/v1/models/m/predict").refused(405).contains("does not take this method"));
+    assert!(server.get("/v1/models/m/predict").refused(405).contains("does not support this method"));
     assert!(server.get("/nowhere").refused(404).contains("/nowhere"));
     let accept = [("content-type", "text/csv"), ("accept", "application/pdf")];
     server.send("POST", path, &accept, b"1,2\n").refused(406);

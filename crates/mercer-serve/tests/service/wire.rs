@@ -60,7 +60,7 @@ fn other_methods_are_refused_in_words_and_head_has_no_body() {
                 "{}",
                 reply.head
             );
-            assert!(reply.refused(405).contains("does not take this method"), "{method} {path}");
+            assert!(reply.refused(405).contains("does not support this method"), "{method} {path}");
         }
     }
     let mut socket = server.connect();

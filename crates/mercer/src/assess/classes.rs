@@ -9,9 +9,9 @@ pub struct ClassScores {
     pub rows: usize,
     /// Number of rows predicted as the class.
     pub answered: usize,
-    /// Share of the rows predicted as the class that belong to it; NaN if there are none.
+    /// Fraction of the rows predicted as the class that belong to it; NaN if there are none.
     pub precision: f64,
-    /// Share of the rows of the class that are predicted as it; NaN if there are none.
+    /// Fraction of the rows of the class that are predicted as it; NaN if there are none.
     pub recall: f64,
     /// The harmonic mean of both; 0 if either is 0, NaN if the class neither occurs nor is predicted.
     pub f1: f64,

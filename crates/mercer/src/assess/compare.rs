@@ -113,7 +113,7 @@ pub fn paired_t(differences: &[f64], test_over_train: f64) -> Result<PairedT> {
         t: t.clamp(f64::MIN, f64::MAX),
         freedom: n - 1,
         p: student_beyond(t, (n - 1) as f64),
-        assumes: "folds of one size by random splits; differences about normal",
+        assumes: "folds of equal size from random splits; differences approximately normal",
     })
 }
 

@@ -119,7 +119,7 @@ pub fn dependence(
         return Err(Error::shape("rows to average predictions over", 0, "at least 1"));
     }
     if let Some(&column) = columns.iter().find(|&&column| column >= d) {
-        return Err(Error::shape("columns asked for", column + 1, format!("at most {d}")));
+        return Err(Error::shape("requested columns", column + 1, format!("at most {d}")));
     }
     let rows: Vec<usize> = split::shuffle(data.len(), seed).into_iter().take(ROWS).collect();
     let mut some = data.gather(&rows);

@@ -169,7 +169,7 @@ pub(super) fn columns_of(data: &Dataset) -> Result<usize> {
     }
     let d = points.dim();
     if d > MOST_COLUMNS && points.image().is_none() {
-        return Err(Error::shape("columns to go through", d, format!("at most {MOST_COLUMNS}")));
+        return Err(Error::shape("columns to shuffle one by one", d, format!("at most {MOST_COLUMNS}")));
     }
     Ok(d)
 }

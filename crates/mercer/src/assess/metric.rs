@@ -46,13 +46,13 @@ pub const ALL: &[Metric] = &[
         name: "error",
         better: Better::Lower,
         measure: Measure::Classes(error_rate),
-        doc: "share of rows whose predicted class is wrong",
+        doc: "fraction of rows whose predicted class is wrong",
     },
     Metric {
         name: "accuracy",
         better: Better::Higher,
         measure: Measure::Classes(|got, want| 1.0 - error_rate(got, want)),
-        doc: "share of rows whose predicted class is right",
+        doc: "fraction of rows whose predicted class is right",
     },
     Metric {
         name: "balanced-error",
@@ -76,25 +76,20 @@ pub const ALL: &[Metric] = &[
         name: "log-loss",
         better: Better::Lower,
         measure: Measure::Probabilities(log_loss),
-        doc: "mean of -log of the probability given to the true class",
+        doc: "mean of -log of the predicted probability of the true class",
     },
     Metric {
         name: "rmse",
         better: Better::Lower,
         measure: Measure::Reals(rmse),
-        doc: "root of the mean squared difference",
+        doc: "root mean squared error",
     },
-    Metric {
-        name: "mae",
-        better: Better::Lower,
-        measure: Measure::Reals(mae),
-        doc: "mean absolute difference",
-    },
+    Metric { name: "mae", better: Better::Lower, measure: Measure::Reals(mae), doc: "mean absolute error" },
     Metric {
         name: "r2",
         better: Better::Higher,
         measure: Measure::Reals(r2),
-        doc: "1 - (squared differences) / (squared differences from the mean)",
+        doc: "1 - (sum of squared errors) / (sum of squared deviations from the mean)",
     },
 ];
 

@@ -60,7 +60,7 @@ pub struct Mistake {
 pub fn mistakes(model: &Model, data: &Dataset, most: usize, exec: Exec) -> Result<Mistakes> {
     let name = |row: usize| data.row_names.as_ref().map(|names| names[row].clone());
     let (measure, mut all) = match (model.task(), &data.targets) {
-        (_, Targets::None) => return Err(Error::no_targets("what the rows should be")),
+        (_, Targets::None) => return Err(Error::no_targets("true labels or targets")),
         (Task::Regression, targets) => {
             let want = targets.reals()?;
             let found = model.predict_data(data, &Query::default(), exec)?;

@@ -89,7 +89,7 @@ impl Expected {
             what: "expected error".into(),
             value,
             why: Some(format!(
-                "on {rows} rows held out of every choice; the model is then fitted on all rows"
+                "on {rows} rows that took no part in any choice; the model is then fitted on all rows"
             )),
         }
     }

@@ -57,7 +57,7 @@ impl Splits {
                 if folds.iter().any(|f| f.train.is_empty() || f.test.is_empty() || outside(f)) {
                     return Err(Error::shape(
                         "folds",
-                        "one with an empty part or rows that are not there",
+                        "a split with an empty part or with rows that do not exist",
                         format!("parts of {n} rows"),
                     ));
                 }

@@ -227,8 +227,8 @@ impl Points {
             if columns.windows(2).any(|c| c[0] >= c[1]) || columns.last().is_some_and(|&c| c as usize >= d) {
                 return Err(Error::shape(
                     "sparse columns",
-                    "unordered or too large ones",
-                    format!("rising numbers below {d}"),
+                    "unsorted or too large ones",
+                    format!("increasing numbers below {d}"),
                 ));
             }
         }
@@ -568,7 +568,7 @@ fn rows_of(len: usize, d: usize) -> Result<usize> {
 fn starts_ok(start: &[usize], len: usize) -> Result<usize> {
     let rising = start.windows(2).all(|w| w[0] <= w[1]);
     if !rising || start.first() != Some(&0) || start.last() != Some(&len) {
-        return Err(Error::shape("row starts", "others", format!("rising numbers from 0 to {len}")));
+        return Err(Error::shape("row starts", "others", format!("increasing numbers from 0 to {len}")));
     }
     Ok(start.len() - 1)
 }

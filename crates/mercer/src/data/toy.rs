@@ -25,10 +25,10 @@ pub struct Toy {
 
 /// All toy sets.
 pub const ALL: &[Toy] = &[
-    Toy { name: "banana", doc: "two crescents that reach into each other", make: banana },
+    Toy { name: "banana", doc: "two interleaving crescents", make: banana },
     Toy { name: "disc", doc: "inside and outside of a disc, one label in ten wrong", make: noisy_disc },
     Toy { name: "ring", doc: "a ring around a cloud", make: ring },
-    Toy { name: "spirals", doc: "two spirals wound into each other", make: spirals },
+    Toy { name: "spirals", doc: "two interleaved spirals", make: spirals },
     Toy { name: "clusters", doc: "three Gaussian clusters", make: three_clusters },
     Toy { name: "parabola", doc: "y = x^2 with noise, no targets", make: parabola },
     Toy { name: "half-circle", doc: "half a circle with noise, no targets", make: half_circle },
@@ -69,7 +69,7 @@ pub const OF_CLASSES: &[ClassesToy] = &[
     ClassesToy { name: "clouds", doc: "a Gaussian cloud per class, around a circle", make: clouds },
     ClassesToy { name: "rings", doc: "a ring per class, one inside the other", make: rings },
     ClassesToy { name: "arms", doc: "a spiral arm per class, around one centre", make: arms },
-    ClassesToy { name: "checks", doc: "a chequered board, the classes in turn", make: checks },
+    ClassesToy { name: "checks", doc: "a checkerboard of alternating classes", make: checks },
 ];
 
 /// Classes that [`of_classes`] makes, at least and at most.

@@ -175,7 +175,7 @@ pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bund
             Values::U32(r) => Ok(Points::row_numbers(r)),
             _ => return Err(wrong()),
         },
-        _ => return Err(format!("`{name}` is of kind {}, which this program does not know", meta["kind"])),
+        _ => return Err(format!("`{name}` is of the unknown kind {}", meta["kind"])),
     };
     let points = built.map_err(|e| e.to_string())?;
     match serde_json::from_value::<Option<ImageShape>>(meta["image"].clone()) {

@@ -102,6 +102,7 @@ pub fn denoise(
         let noisy = Picture::new(&pixels, shape);
         let side = params.patch.unwrap_or_else(|| side_for(&pixels, params.noise)).min(least);
         let job = Job { noisy: &noisy, side, noise2: params.noise * params.noise };
+        // The first estimate guides the second pass: similar patches and covariances are found with less noise in it.
         let first = job.pass(None, exec);
         let mut second = job.pass(Some(&first), exec);
         for (noisy, clean) in noisy.channels.iter().zip(&mut second.channels) {
@@ -215,6 +216,7 @@ impl Job<'_> {
             values: vec![vec![0.0; lines * w]; self.noisy.channels.len()],
             count: vec![0.0; lines * w],
         };
+        // A patch that was a neighbour of another has an estimate already and need not begin a group of its own.
         let mut done = vec![false; (end - top) * w];
         let at_step = |v: usize, last: usize| v.is_multiple_of(STEP) || v == last;
         let mut group = Vec::new();
@@ -232,6 +234,7 @@ impl Job<'_> {
                             let at = place + line * w - first * w;
                             let sum = sums.values[c][at..at + side].iter_mut();
                             sum.zip(values).for_each(|(s, v)| *s += v);
+                            // All channels of a pixel have the same number of estimates.
                             if c == 0 {
                                 sums.count[at..at + side].iter_mut().for_each(|n| *n += 1.0);
                             }
@@ -261,6 +264,7 @@ impl Job<'_> {
                 found.push((guide.distance2(own, place, side), place));
             }
         }
+        // Ties are broken by place, so that the group does not depend on the selection algorithm.
         if found.len() > wanted {
             found.select_nth_unstable_by(wanted, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             found.truncate(wanted);
@@ -277,6 +281,7 @@ impl Job<'_> {
         let mut model = guide.map_or_else(|| noisy.clone(), |guide| guide.squares(channel, group, self.side));
         let mut mean = vec![0.0; d];
         model.chunks(d).for_each(|s| mean.iter_mut().zip(s).for_each(|(m, v)| *m += v / n as f64));
+        // In a flat region differences between patches are noise alone: one mean over all pixels removes most of it.
         if guide.is_none() {
             let level = mean.iter().sum::<f64>() / d as f64;
             let varies = noisy.iter().map(|v| (v - level).powi(2)).sum::<f64>() / (n * d) as f64;
@@ -292,6 +297,7 @@ impl Job<'_> {
         centre(&mut noisy);
         let mut cov = vec![0.0; d * d];
         for s in model.chunks(d) {
+            // The lower triangle only: the matrix is symmetric.
             for i in 0..d {
                 let v = s[i];
                 cov[i * d..=i * d + i].iter_mut().zip(s).for_each(|(c, u)| *c += v * u);
@@ -303,6 +309,7 @@ impl Job<'_> {
                 let v = cov[i * d + j] * scale;
                 (cov[i * d + j], cov[j * d + i]) = (v, v);
             }
+            // The guide is nearly free of noise; the covariance of the noisy patches is its own plus sigma^2 I.
             if guide.is_some() {
                 cov[i * d + i] += self.noise2;
             }
@@ -323,6 +330,7 @@ impl Job<'_> {
         let some: Vec<f64> = axes.chunks(d).flat_map(|line| line[..kept].iter().copied()).collect();
         let mut parts = vec![0.0; n * kept];
         product::nn(&mut parts, Mat::new(centred, n, d), Mat::new(&some, d, kept), 1);
+        // Each variance is that of signal and noise; the Wiener factor keeps the share of the signal.
         let shares: Vec<f64> = variance[..kept].iter().map(|v| 1.0 - self.noise2 / v).collect();
         parts.chunks_mut(kept.max(1)).for_each(|p| p.iter_mut().zip(&shares).for_each(|(p, s)| *p *= s));
         let mut out = vec![0.0; n * d];

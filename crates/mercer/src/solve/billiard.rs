@@ -136,7 +136,7 @@ pub(crate) fn billiard(
         done += 1;
     }
     if length <= 0.0 || sum.iter().any(|v| !v.is_finite()) {
-        return Err(Error::Unsupported("the version space is too small: allow some errors".into()));
+        return Err(Error::Unsupported("the version space is too small: allow training errors".into()));
     }
     sum.iter_mut().for_each(|v| *v /= length);
     Ok(Centre { coef: sum, bounces: done, length, stop })

@@ -83,6 +83,7 @@ pub(crate) fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usi
         let c = of_row[i] as usize;
         member[i * clusters + c] = weight[i] / size[c].max(f64::MIN_POSITIVE);
     }
+    // |Phi(x_i) - m_c|^2 = k_ii - 2 (K M)_ic + m_c' K m_c: one product gives all cross terms.
     let mut out = vec![0.0; n * clusters];
     product::nn(&mut out, Mat::new(k, n, n), Mat::new(&member, n, clusters), exec.threads());
     let mut own = vec![0.0; clusters];
@@ -104,6 +105,7 @@ fn fill_empty(of_row: &mut [u32], far: &[f64], clusters: usize) {
         if count[empty] > 0 {
             continue;
         }
+        // The row that fits its cluster worst begins the new one; a cluster is never emptied by this.
         let movable = (0..of_row.len()).filter(|&i| count[of_row[i] as usize] > 1);
         let own = |i: usize| far[i * clusters + of_row[i] as usize];
         if let Some(row) = movable.max_by(|&a, &b| own(a).total_cmp(&own(b))) {
@@ -146,6 +148,7 @@ fn drawn(chance: &[f64], rng: &mut ChaCha8Rng) -> usize {
         left -= c;
         left < 0.0
     });
+    // Rounding can leave a remainder after the last position.
     place.unwrap_or_else(|| chance.iter().rposition(|c| *c > 0.0).unwrap_or(0))
 }
 
@@ -170,6 +173,7 @@ pub(crate) fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize
         for &i in order.iter().skip(if pass == 0 { clusters } else { 0 }) {
             let c = nearest(&f, &own, i);
             size[c] += weight[i];
+            // The running mean: the row has its share of the weight seen so far.
             let step = weight[i] / size[c];
             own[c] = (1.0 - step).powi(2) * own[c]
                 + 2.0 * step * (1.0 - step) * f[c * n + i]
@@ -216,6 +220,7 @@ pub(crate) fn lloyd(
         let mut moved = false;
         inertia = 0.0;
         for (i, line) in dots.chunks(m.max(1)).enumerate() {
+            // |x|^2 is the same for all centres and enters the inertia only.
             let far = |c: usize| cc[c] - 2.0 * line[c];
             let best = (0..m).min_by(|&a, &b| far(a).total_cmp(&far(b))).expect("a centre");
             moved |= best != of_row[i];
@@ -231,6 +236,7 @@ pub(crate) fn lloyd(
             count[c] += 1.0;
             sums[c * d..(c + 1) * d].iter_mut().zip(&x[i * d..(i + 1) * d]).for_each(|(s, v)| *s += v);
         }
+        // A centre without rows stays where it is.
         for c in (0..m).filter(|&c| count[c] > 0.0) {
             (0..d).for_each(|j| centres[c * d + j] = sums[c * d + j] / count[c]);
         }

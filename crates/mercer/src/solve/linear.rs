@@ -108,7 +108,7 @@ pub(crate) fn solve_linear(
     let note = format!(
         "conjugate gradients, preconditioner of rank {}, {}",
         near.factor.len(),
-        if matrix.whole.is_some() { "matrix in memory" } else { "values computed again in every step" }
+        if matrix.whole.is_some() { "matrix in memory" } else { "values recomputed in every iteration" }
     );
     let products = if matrix.whole.is_some() { 1 } else { job.done };
     let kernel_values = products * (n as u64).pow(2);

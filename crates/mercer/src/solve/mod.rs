@@ -290,7 +290,7 @@ impl<'a> Engine<'a> {
             Method::Auto => bytes <= params.exec.budget() / 2 && half * cost.max(1.0) <= CHEAP,
         };
         if fill {
-            job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20).into());
+            job.notes.push(format!("pairs on the full matrix, {} MiB, computed first", bytes >> 20).into());
             let mut whole = Buffer::stale(n * n);
             rows.fill(&mut whole, params.exec);
             job.kernel_values += half as u64 + n as u64 / 2;

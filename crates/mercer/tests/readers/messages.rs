@@ -18,11 +18,11 @@ fn libsvm_text() {
     );
     assert_eq!(
         plain("1 1:1\n1 3:1 2:1\n"),
-        "f, line 2: got index 2 after 3, expected indices that rise within a line"
+        "f, line 2: got index 2 after 3, expected indices in increasing order within a line"
     );
     assert_eq!(
         plain("1 2:1 2:1\n"),
-        "f, line 1: got index 2 after 2, expected indices that rise within a line"
+        "f, line 1: got index 2 after 2, expected indices in increasing order within a line"
     );
     assert_eq!(
         plain("1 1000000000000:1\n"),
@@ -79,7 +79,7 @@ fn tables() {
     assert_eq!(
         message("f", b"a,b,label\r\n1,2,x\r\n1,oops,x\r\n", &numbers),
         "f, line 3, column 2 (`b`): got `oops`, expected a number; if it stands for a missing value, name it in \
-         --missing-values; --missing fill takes all text in columns of numbers for missing"
+         --missing-values; --missing fill treats all text in columns of numbers as missing"
     );
     let other = ReadOptions { kinds: "c=number".parse().expect("a kind"), ..ReadOptions::default() };
     assert_eq!(

@@ -223,7 +223,7 @@ impl Training {
         let kept =
             if out == saver.out { String::new() } else { format!("; {} is as it was", saver.out.display()) };
         Err(Failure::Interrupted {
-            message: format!("interrupted: the model so far is in {}{kept}", out.display()),
+            message: format!("interrupted: the partial model is in {}{kept}", out.display()),
             hint: model::after_interruption(model, &self.file, &out),
         })
     }

@@ -98,7 +98,7 @@ fn weights(all: &[ClassWeight]) -> Result<Option<Value>, Failure> {
             ClassWeight::Balanced if all.len() > 1 => {
                 return Err(Failure::usage(
                     "--class-weight balanced and a weight for a single class are mutually exclusive",
-                    "give one or the other",
+                    "pass one or the other",
                 ));
             }
             ClassWeight::Balanced => return Ok(Some(json!("balanced"))),

@@ -12,7 +12,7 @@ const INK = 16;
 /** @type {import("../main.js").Room} */
 export const room = {
   title: "Back from feature space",
-  intro: "A noisy digit is projected onto the first components, and the projection is brought back as a pre-image: the point whose image in feature space comes nearest to it. Linear PCA stands beside kernel PCA.",
+  intro: "A noisy digit is projected onto the first components, and the projection is mapped back to a pre-image: the point whose image in feature space is nearest to it. Linear PCA is shown next to kernel PCA.",
   open,
 };
 
@@ -45,7 +45,7 @@ async function open(main, values) {
       problem.textContent = "";
       const show = (/** @type {number[]} */ pixels, /** @type {string} */ words) => figure(grey(pixels, 8, 8, zoom(), `${words}, digit ${found.label}`, { low: 0, high: INK }), words);
       fill(images, show(found.clean, "Without noise"), show(found.noisy, "With noise"), show(found.linear, "Linear PCA"), show(found.kernel, "Kernel PCA"));
-      fill(told, facts([["Kernel components", number(Math.min(state.components, known.components[1])), `of ${known.components[1]}`], ["Linear components", number(Math.min(state.components, known.components[0])), `of ${known.components[0]}`], ["Iterations", number(found.iterations), "of the pre-image"], ["Squared distance left", number(found.distance2), "in feature space"], ["Time", `${number(found.ms)} ms`]]));
+      fill(told, facts([["Kernel components", number(Math.min(state.components, known.components[1])), `of ${known.components[1]}`], ["Linear components", number(Math.min(state.components, known.components[0])), `of ${known.components[0]}`], ["Iterations", number(found.iterations), "of the pre-image"], ["Remaining squared distance", number(found.distance2), "in feature space"], ["Time", `${number(found.ms)} ms`]]));
       // The iteration may end just where a picture is taken.
       const taken = (/** @type {any} */ one, /** @type {number} */ k) => k === 0 || one.iterations !== found.steps[k - 1].iterations;
       if (whole) fill(steps, ...found.steps.filter(taken).map((/** @type {any} */ one) => h("li", {}, grey(one.pixels, 8, 8, 9, `After ${one.iterations} iterations`, { low: 0, high: INK }), `${one.iterations}: ${number(one.distance2)}`)));
@@ -65,7 +65,7 @@ async function open(main, values) {
   };
 
   const picture = h("div", { class: "tiles", "data-picture": "" });
-  const pictureWords = h("p", { class: "small" }, "A picture of your own is made grey, shrunk to 96 pixels, given noise, and denoised from components of its own 8 x 8 squares.");
+  const pictureWords = h("p", { class: "small" }, "Your own picture is converted to grey, reduced to 96 pixels, corrupted with noise, and denoised by components of its own 8 x 8 squares.");
   const sendPicture = newest(async (/** @type {File} */ file) => {
     try {
       const { facts: about, numbers } = await planes(`picture/${Math.round(255 * state.level)}-${state.components}`, file);
@@ -89,7 +89,7 @@ async function open(main, values) {
   const panel = h(
     "form",
     { class: "card", "aria-label": "Settings", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-    slider({ label: "Components", name: "components", help: "How many components the projection keeps. Few: smooth and typical. Many: the noise comes back.", low: 1, high: known.components[1], log: true, whole: true, value: state.components, change: (v) => {
+    slider({ label: "Components", name: "components", help: "Number of components that the projection keeps. Few: smooth and typical. Many: the noise returns.", low: 1, high: known.components[1], log: true, whole: true, value: state.components, change: (v) => {
       state.components = v;
       ask();
     } }),
@@ -97,11 +97,11 @@ async function open(main, values) {
       state.noise = v;
       ask();
     } }),
-    slider({ label: "Level", name: "level", help: "Gaussian: standard deviation as a share of full ink. Speckle: share of pixels turned to white or black.", low: 0, high: 1, value: state.level, show: percent, change: (v) => {
+    slider({ label: "Level", name: "level", help: "Gaussian: standard deviation as a fraction of full ink. Speckle: fraction of pixels turned white or black.", low: 0, high: 1, value: state.level, show: percent, change: (v) => {
       state.level = v;
       ask();
     } }),
-    choice({ label: "Digit", help: "Test digits: the components have not seen them.", options: known.some.map((/** @type {any} */ one) => [String(one.row), `digit ${one.label}, number ${one.row + 1}`]), value: String(state.row), change: (v) => {
+    choice({ label: "Digit", help: "Test digits, not used to compute the components.", options: known.some.map((/** @type {any} */ one) => [String(one.row), `digit ${one.label}, number ${one.row + 1}`]), value: String(state.row), change: (v) => {
       state.row = Number(v);
       ask();
     } }),
@@ -116,7 +116,7 @@ async function open(main, values) {
     h(
       "div",
       { class: "room" },
-      h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Pictures" }, images, problem), h("section", { class: "card" }, h("h2", {}, "The pre-image, iteration by iteration"), steps, h("p", { class: "small" }, "Under each: the number of iterations, and the squared distance that is left in feature space.")), h("section", { class: "card", "aria-label": "Facts" }, told), h("section", { class: "card" }, h("h2", {}, h("label", { htmlFor: "picture" }, "A picture of your own")), input, picture, pictureWords)),
+      h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Pictures" }, images, problem), h("section", { class: "card" }, h("h2", {}, "The pre-image, iteration by iteration"), steps, h("p", { class: "small" }, "Under each: the number of iterations, and the remaining squared distance in feature space.")), h("section", { class: "card", "aria-label": "Facts" }, told), h("section", { class: "card" }, h("h2", {}, h("label", { htmlFor: "picture" }, "A picture of your own")), input, picture, pictureWords)),
       panel,
     ),
   );

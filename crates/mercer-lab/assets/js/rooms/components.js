@@ -132,7 +132,7 @@ async function open(main, values) {
       {},
       h("legend", {}, "Data"),
       choice({ label: "Shape", help: "Points can also be added, dragged and removed in the picture.", options: SHAPES.map((name) => [name, name]), value: state.shape, change: (v) => { state.shape = v; void shape(); } }),
-      slider({ label: "Points", help: "How many points are drawn.", low: 10, high: 500, log: true, whole: true, value: state.n, change: (v) => { state.n = v; void shape(); } }),
+      slider({ label: "Points", help: "Number of points.", low: 10, high: 500, log: true, whole: true, value: state.n, change: (v) => { state.n = v; void shape(); } }),
     ),
   );
   fill(main, h("div", { class: "room live" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), problem, h("section", { class: "card", "aria-label": "Results" }, told), maps), panel));

@@ -128,7 +128,7 @@ async function open(main, values) {
       what,
       h(
         "section",
-        { class: "card", "aria-label": "What is in it" },
+        { class: "card", "aria-label": "Contents" },
         h("h2", { "data-set": set.id }, set.name),
         facts([["Rows", number(set.rows)], ["Columns", number(set.columns), set.image ? `images of ${set.image[0]} x ${set.image[1]}` : undefined], ["Target", target, set.target ? `column ${set.target}${set.guessed ? ", a guess" : ""}` : undefined], ["In memory", `${number((info.bytes ?? 0) / 1024)} kB`, info.storage]]),
         ...messages.map((/** @type {string} */ words) => h("p", { class: "note" }, words)),
@@ -143,16 +143,16 @@ async function open(main, values) {
         h(
           "details",
           {},
-          h("summary", {}, "Read it in another way"),
-          set.names || set.target ? choice({ label: "Label column", help: "Which column is to be predicted.", options: labels.map((name) => [name, name]), value: "auto", change: (v) => {
+          h("summary", {}, "Read with other settings"),
+          set.names || set.target ? choice({ label: "Label column", help: "Column to predict.", options: labels.map((name) => [name, name]), value: "auto", change: (v) => {
             again.label = v;
             void reread();
           } }) : null,
-          choice({ label: "Targets", help: "Whether labels are classes or numbers.", options: [["auto", "by what they are"], ["classes", "classes"], ["reals", "numbers"], ["none", "none"]], value: "auto", change: (v) => {
+          choice({ label: "Targets", help: "Whether the targets are classes or numbers.", options: [["auto", "detected"], ["classes", "classes"], ["reals", "numbers"], ["none", "none"]], value: "auto", change: (v) => {
             again.targets = v;
             void reread();
           } }),
-          set.names || set.target ? choice({ label: "Encoding", help: "How letters beyond ASCII are written in a text file.", options: [["auto", "by itself"], ["utf-8", "UTF-8"], ["latin-1", "Latin-1 or Windows-1252"], ["utf-16", "UTF-16"]], value: again.encoding, change: (v) => {
+          set.names || set.target ? choice({ label: "Encoding", help: "Encoding of non-ASCII characters in a text file.", options: [["auto", "by itself"], ["utf-8", "UTF-8"], ["latin-1", "Latin-1 or Windows-1252"], ["utf-16", "UTF-16"]], value: again.encoding, change: (v) => {
             again.encoding = v;
             void reread();
           } }) : null,
@@ -204,7 +204,7 @@ async function open(main, values) {
           h(
             "div",
             {},
-            choice({ label: "Learner", help: "By itself: a support vector machine for the targets.", options: [["", "chosen from the data"], ...learners.map((one) => /** @type {[string, string]} */ ([one.name, `${one.name}: ${one.doc}`]))], value: "", change: (v) => {
+            choice({ label: "Learner", help: "Automatic: a support vector machine for the targets.", options: [["", "chosen from the data"], ...learners.map((one) => /** @type {[string, string]} */ ([one.name, `${one.name}: ${one.doc}`]))], value: "", change: (v) => {
               ask.learner = v;
               ask.params = {};
               drawOwn();
@@ -214,20 +214,20 @@ async function open(main, values) {
           h(
             "div",
             {},
-            choice({ label: "Kernel", help: "By itself: a Gaussian whose width is chosen by cross-validation.", options: [["", "chosen from the data"], ["rbf", "rbf"], ["linear", "linear"], ["poly(degree=2, scale=1, coef0=1)", "poly of degree 2"], ["poly(degree=3, scale=1, coef0=1)", "poly of degree 3"]], value: "", change: (v) => {
+            choice({ label: "Kernel", help: "Automatic: a Gaussian whose width is chosen by cross-validation.", options: [["", "chosen from the data"], ["rbf", "rbf"], ["linear", "linear"], ["poly(degree=2, scale=1, coef0=1)", "poly of degree 2"], ["poly(degree=3, scale=1, coef0=1)", "poly of degree 3"]], value: "", change: (v) => {
               ask.kernel = v;
             } }),
-            line({ label: "Kernel line", help: "Any kernel that the command takes, such as rbf(gamma=1) + 0.5*linear.", value: "", change: (v) => {
+            line({ label: "Kernel line", help: "Any kernel that the command accepts, such as rbf(gamma=1) + 0.5*linear.", value: "", change: (v) => {
               ask.kernel = v.trim();
             } }),
           ),
           h(
             "div",
             {},
-            segments({ label: "Choose settings", options: [["off", "Not"], ["quick", "Quickly"], ["good", "Well"]], value: "quick", help: "Quickly: cross-validation of a few settings. Well: a search over kernels and scalings for up to a minute.", change: (v) => {
+            segments({ label: "Choose settings", options: [["off", "Not"], ["quick", "Quickly"], ["good", "Well"]], value: "quick", help: "Quick: cross-validation of a few settings. Good: a search over kernels and scalings for up to a minute.", change: (v) => {
               ask.auto = v;
             } }),
-            slider({ label: "Held out", help: "Share of rows that the model is judged on and never sees.", low: 0, high: 0.5, value: ask.held, show: percent, change: (v) => {
+            slider({ label: "Held out", help: "Fraction of the rows held out for evaluation.", low: 0, high: 0.5, value: ask.held, show: percent, change: (v) => {
               ask.held = v;
             } }),
           ),
@@ -269,7 +269,7 @@ async function open(main, values) {
         h("h2", {}, "Result"),
         facts([...score(evaluation ?? trained.training, Boolean(evaluation)), [trained.support ? "Support vectors" : "Centres", number(trained.support || trained.model?.centres)], result.best ? [`Best ${result.best.metric}`, number(result.best.score), `${result.best.kernel}`] : null]),
         ...(trained.warnings ?? []).map((/** @type {string} */ words) => h("p", { class: "note" }, words)),
-        table("What was chosen", ["what", "value", "why"], (trained.choices ?? []).map((/** @type {any} */ one) => [one.what, one.value, one.why ?? "asked for"]), true),
+        table("Chosen settings", ["what", "value", "why"], (trained.choices ?? []).map((/** @type {any} */ one) => [one.what, one.value, one.why ?? "as given"]), true),
         evaluation?.confusion && evaluation.classes.length <= 26 ? h("div", {}, h("h3", {}, "Confusion matrix"), confusion(evaluation.classes, evaluation.confusion)) : null,
         evaluation?.pairs ? pairs(evaluation.pairs) : null,
       ),
@@ -282,8 +282,8 @@ async function open(main, values) {
   function score(found, held) {
     if (!found) return [];
     const on = `${held ? "on held-out rows" : "on the training rows"}, ${number(found.rows)}`;
-    if (found.task === "classification") return [["Error", percent(found.error), on], ["95 % confidence interval", `${percent(found.interval[0])} to ${percent(found.interval[1])}`], ["Largest class alone", percent(found.baseline), "error without learning"]];
-    if (found.task === "regression") return [["Root mean squared error", number(found.rmse), on], ["R squared", number(found.r2)], ["Mean alone", number(found.baseline), "error without learning"]];
+    if (found.task === "classification") return [["Error", percent(found.error), on], ["95 % confidence interval", `${percent(found.interval[0])} to ${percent(found.interval[1])}`], ["Always the largest class", percent(found.baseline), "baseline error"]];
+    if (found.task === "regression") return [["Root mean squared error", number(found.rmse), on], ["R squared", number(found.r2)], ["Mean alone", number(found.baseline), "baseline error"]];
     if (found.task === "novelty") return [["Outside", `${number(found.outside)} of ${number(found.rows)}`, held ? "held-out rows" : "training rows"]];
     return [["Clusters", found.sizes.join(", "), "rows each"]];
   }
@@ -323,9 +323,9 @@ async function open(main, values) {
     return h(
       "div",
       { class: "stack" },
-      h("section", { class: "card" }, h("h2", {}, "Explain"), h("p", { class: "small" }, "What the model is made of, and training rows that it disagrees with."), h("div", { class: "row" }, h("button", { type: "button", onclick: () => explain().catch(failed) }, "Explain")), explained),
-      data ? h("section", { class: "card" }, h("h2", {}, "Compress"), h("p", { class: "small" }, "Fewer centres make faster predictions: the curve shows what each size costs."), h("div", { class: "row" }, h("button", { type: "button", onclick: () => compress().catch(failed) }, "Compress")), sizes) : null,
-      h("section", { class: "card", "aria-label": "Take it with you" }, h("h2", {}, "Take it with you"), h("div", { class: "row" }, h("a", { class: "button", href: `api/models/${model}/model`, download: "" }, "Model"), data ? h("a", { class: "button", href: `api/models/${model}/report`, download: "" }, "Report") : null, data ? h("a", { class: "button", href: `api/models/${model}/predictions`, download: "" }, "Predictions") : null), h("h3", {}, "The same by the command"), h("pre", { "data-command": "", tabIndex: 0 }, command), h("h3", {}, "In Python"), h("pre", { tabIndex: 0 }, python)),
+      h("section", { class: "card" }, h("h2", {}, "Explain"), h("p", { class: "small" }, "The components of the model, and training rows that it disagrees with."), h("div", { class: "row" }, h("button", { type: "button", onclick: () => explain().catch(failed) }, "Explain")), explained),
+      data ? h("section", { class: "card" }, h("h2", {}, "Compress"), h("p", { class: "small" }, "Fewer centres give faster predictions: the curve shows the error at each size."), h("div", { class: "row" }, h("button", { type: "button", onclick: () => compress().catch(failed) }, "Compress")), sizes) : null,
+      h("section", { class: "card", "aria-label": "Export" }, h("h2", {}, "Export"), h("div", { class: "row" }, h("a", { class: "button", href: `api/models/${model}/model`, download: "" }, "Model"), data ? h("a", { class: "button", href: `api/models/${model}/report`, download: "" }, "Report") : null, data ? h("a", { class: "button", href: `api/models/${model}/predictions`, download: "" }, "Predictions") : null), h("h3", {}, "The same with the command"), h("pre", { "data-command": "", tabIndex: 0 }, command), h("h3", {}, "In Python"), h("pre", { tabIndex: 0 }, python)),
     );
   }
 
@@ -340,7 +340,7 @@ async function open(main, values) {
       e.machines?.length ? table("Machines", ["machine", "rows", "support vectors", "margin", "|w|^2"], e.machines.slice(0, 45).map(machine)) : null,
       e.suspects?.length ? table("Training rows that the model disagrees with", ["row", "label", "model", "by"], e.suspects.map((/** @type {any} */ one, /** @type {number} */ k) => [(found.suspect_rows[k] ?? one.row) + 1, one.given ?? "", one.answer, one.by])) : null,
       found.suspect_images?.rows?.length ? tiles(found.suspect_images, (/** @type {any} */ _, /** @type {number} */ k) => `${e.suspects[k].given}: ${e.suspects[k].answer}`) : null,
-      found.influential_images?.rows?.length ? h("div", {}, h("h3", {}, "Support vectors that weigh most"), tiles(found.influential_images, (/** @type {any} */ one) => one.label ?? "")) : null,
+      found.influential_images?.rows?.length ? h("div", {}, h("h3", {}, "Support vectors with the largest coefficients"), tiles(found.influential_images, (/** @type {any} */ one) => one.label ?? "")) : null,
     );
   }
 

@@ -15,7 +15,7 @@ const PEN = 5;
 /** @type {import("../main.js").Room} */
 export const room = {
   title: "Digits",
-  intro: "Draw a digit. Two machines that learned handwritten digits say what it is, with which probability, and which of their support vectors decided.",
+  intro: "Draw a digit. Two machines trained on handwritten digits classify it and show probabilities and the support vectors that decided.",
   open,
 };
 
@@ -34,7 +34,7 @@ export async function trained(main) {
   return new Promise((resolve, reject) => {
     const { element } = bar(job, (event) => {
       if (event.event === "done") resolve(get("digits"));
-      if (event.event === "failed" || event.event === "cancelled") reject(new Error("the digits were not learned; open the room again to try once more"));
+      if (event.event === "failed" || event.event === "cancelled") reject(new Error("training on the digits failed; open the room again to retry"));
     });
     fill(main, h("div", { class: "card" }, element));
   });
@@ -148,7 +148,7 @@ async function open(main, values) {
       h("ul", { class: "tiles" }, ...found.for.map(tile)),
       found.against.length ? h("h3", {}, "Against") : null,
       h("ul", { class: "tiles" }, ...found.against.map(tile)),
-      h("p", { class: "small" }, "Each number is what the support vector adds to the output of the winning class: its coefficient times the kernel value."),
+      h("p", { class: "small" }, "Each number is the contribution of the support vector to the output of the predicted class: its coefficient times the kernel value."),
     );
     fill(seen, grey(found.pixels, 8, 8, 6, "The drawing as the machine sees it: 8 x 8 pixels", { low: 0, high: INK }), h("span", { class: "small" }, "What the machine sees: 8 x 8 pixels"));
   }
@@ -216,18 +216,18 @@ async function open(main, values) {
   const panel = h(
     "form",
     { class: "card", "aria-label": "Settings", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-    segments({ label: "Show the votes of", options: [["plain", "Plain"], ["virtual", "Virtual"]], value: state.virtual ? "virtual" : "plain", help: "Virtual support vectors: the support vectors moved by a pixel in each direction, and the machine retrained on them.", change: (v) => {
+    segments({ label: "Show the votes of", options: [["plain", "Plain"], ["virtual", "Virtual"]], value: state.virtual ? "virtual" : "plain", help: "Retrain the machine on its support vectors shifted by one pixel in each direction.", change: (v) => {
       state.virtual = v === "virtual";
       send(null);
       remember();
     } }),
-    slider({ label: "Error wanted", name: "error", help: "Error rate among the digits that are not rejected. The lower, the more digits are rejected.", low: 0, high: 0.03, value: state.wanted, show: percent, change: (v) => {
+    slider({ label: "Error wanted", name: "error", help: "Target error rate on the digits that are not rejected. The lower it is, the more digits are rejected.", low: 0, high: 0.03, value: state.wanted, show: percent, change: (v) => {
       state.wanted = v;
       send(null);
       remember();
     } }),
     h("h2", {}, "Probabilities"),
-    h("p", { class: "small" }, "Calibrated by cross-validation, of the machine without virtual support vectors."),
+    h("p", { class: "small" }, "Calibrated by cross-validation; for the machine without virtual support vectors."),
     bars,
   );
   const [plain, virtual] = facts_.machines;
@@ -250,7 +250,7 @@ async function open(main, values) {
         } }, "Clear"), seen)), h("section", { class: "card", "aria-label": "Votes" }, h("h2", {}, "The support vectors that decided"), voters)),
         problem,
         verdicts,
-        h("section", { class: "card" }, h("h2", {}, "Digits that no machine has seen"), some, h("div", { class: "row" })),
+        h("section", { class: "card" }, h("h2", {}, "Test digits, not used in training"), some, h("div", { class: "row" })),
         h("section", { class: "card", "aria-label": "Facts" }, facts([["Test error", percent(plain.error), `of ${facts_.test} digits`], ["With virtual vectors", percent(virtual.error), facts_.virtual], ["Support vectors", number(plain.centres), `${number(virtual.centres)} with virtual ones`], ["Trained on", number(facts_.train), "digits of 8 x 8 pixels"]])),
       ),
       panel,

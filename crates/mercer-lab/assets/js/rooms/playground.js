@@ -207,7 +207,7 @@ async function open(main, values) {
       numbers = found.numbers;
       support = new Set(last.support);
       bounded = new Set(last.bounded);
-      problem.textContent = last.stopped ? "The training was stopped after two seconds: what is shown is not its optimum." : "";
+      problem.textContent = last.stopped ? "Training was stopped after two seconds: the solution shown is not optimal." : "";
       view.draw();
       describe();
       const drawn = performance.now();
@@ -265,7 +265,7 @@ async function open(main, values) {
       facts([
         heldY.length ? [`Held-out ${name}`, error(last.held_out), `on ${heldY.length} points`] : null,
         [`Training ${name}`, error(last.training), `on ${n} points`],
-        last.support.length ? ["Support vectors", number(last.support.length), `${number(last.bounded.length)} on their bound`] : ["Centres", number(last.centres)],
+        last.support.length ? ["Support vectors", number(last.support.length), `${number(last.bounded.length)} at their bound`] : ["Centres", number(last.centres)],
         keptSpan && !curve() ? ["Span estimate", keptSpan, "of the leave-one-out error"] : null,
         last.kernel.startsWith("-1*") ? ["Kernel", "negative", "the kernel itself is conditionally negative definite"] : null,
         last.vectors.length ? ["Compressed to", number(last.weights.length), `${percent(last.agreement)} of predictions unchanged`] : null,
@@ -367,11 +367,11 @@ async function open(main, values) {
           build();
           void shape();
         } }),
-        free() ? slider({ label: "Classes", name: "classes", help: "How many classes the points have.", low: 2, high: NAMES.length, whole: true, value: state.classes, change: (k) => {
+        free() ? slider({ label: "Classes", name: "classes", help: "Number of classes.", low: 2, high: NAMES.length, whole: true, value: state.classes, change: (k) => {
           state.classes = k;
           void shape();
         } }) : null,
-        slider({ label: "Points", help: "How many points are drawn; as many again are held out to measure the error.", low: 10, high: 1000, log: true, whole: true, value: state.n, change: (n) => {
+        slider({ label: "Points", help: "Number of points; the same number is held out to measure the error.", low: 10, high: 1000, log: true, whole: true, value: state.n, change: (n) => {
           state.n = n;
           void shape();
         } }),
@@ -391,7 +391,7 @@ async function open(main, values) {
           view.draw();
           settled();
         } }),
-        check({ label: "Held-out points", help: "Show the points that the machine has not seen, hollow.", value: state.held, change: (yes) => {
+        check({ label: "Held-out points", help: "Show held-out points as hollow marks.", value: state.held, change: (yes) => {
           state.held = yes;
           view.draw();
           settled();
@@ -399,7 +399,7 @@ async function open(main, values) {
       ),
     );
     fill(brushes, state.task === "classification" ? painter() : null);
-    fill(legend, state.task === "novelty" ? "Blue: like the data. Orange: novel. Rings: support vectors." : curve() ? "Line: the regression; band: the tube of width epsilon. Rings: support vectors." : "Solid line: decision boundary; dashed: margin. Rings: support vectors, dashed where they are on their bound. Large rings: vectors of the compressed machine.");
+    fill(legend, state.task === "novelty" ? "Blue: like the data. Orange: novel. Rings: support vectors." : curve() ? "Line: the regression; band: the tube of width epsilon. Rings: support vectors." : "Solid line: decision boundary; dashed: margin. Rings: support vectors, dashed if at their bound. Large rings: vectors of the compressed machine.");
   }
   function painter() {
     const name = "brush";

@@ -25,7 +25,7 @@ SAMPLE = 256 << 20
 
 
 class Large:
-    """What the estimators over shards do alike. Parameters are those of the estimator of the same name in :mod:`mercer`."""
+    """What the estimators over shards have in common. Parameters are those of the estimator of the same name in :mod:`mercer`."""
 
     _local: type
     _kind: str
@@ -157,7 +157,7 @@ def _line(local, spread):
 
 
 class Classifier(Large):
-    """What the classifiers do alike."""
+    """What the classifiers have in common."""
 
     _kind = "classes"
 
@@ -343,7 +343,7 @@ class LargeKernelPCA:
     n_centres : int, default=1000
         Number of centres.
     place : {'uniform', 'kmeans', 'cholesky'}, default='uniform'
-        How centres are placed.
+        How centres are chosen.
     kernel, gamma, degree, coef0
         As in :class:`mercer.KernelPCA`.
     centred : bool, default=True

@@ -1,6 +1,6 @@
-"""What is done with a fitted model, partition by partition: nothing is computed before somebody asks for it.
+"""What is done with a fitted model, partition by partition: nothing is computed before it is requested.
 
-Every function takes a fitted estimator (of :mod:`mercer` or :mod:`mercer.dask`) and rows. For an array or a frame of Dask the answer
+Every function takes a fitted estimator (of :mod:`mercer` or :mod:`mercer.dask`) and rows. For an array or a frame of Dask the result
 is one with the same partitions, for a list of delayed parts a list of such, and for rows in memory the estimator's own.
 """
 
@@ -42,7 +42,7 @@ def transform(estimator, X):
 
 
 def denoise(X, estimator, *, n_components=None):
-    """Rows without their noise: :func:`mercer.denoise` with fitted components.
+    """Denoise rows: :func:`mercer.denoise` with fitted components.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def compress(estimator, X=None, y=None, *, rows=10_000, random_state=1, **option
     ----------
     estimator : fitted estimator
     X : dask array, dask frame, list of delayed parts, or rows in memory, default=None
-        Rows that agreement is measured on, or that coefficients are fitted to again.
+        Rows that agreement is measured on, or to refit the coefficients on.
     y : the same, default=None
     rows : int, default=10000
         Number of rows that are drawn from X.
@@ -143,7 +143,7 @@ def _apply(estimator, X, what):
 
 
 def _example(estimator, what):
-    """What the answer for no rows looks like: its type and columns, by that for one row."""
+    """The result for no rows: its type and columns, from the result for one row."""
     model = getattr(estimator, "model_", None)
     centres = None if model is None else model.centres
     row = None if centres is None else array_of(centres)[:1]

@@ -30,15 +30,15 @@ class Search:
     best_score_ : float
         Its mean over folds.
     metric_ : str
-        What settings were judged by.
+        Metric by which settings were compared.
     cv_results_ : list of dict
         Every setting of the last stage: ``kernel``, ``params``, ``mean``, ``error``, ``folds``, ``failed``.
     stages_ : list of list of dict
         The same for all stages.
     known_ : int
-        Scores that the checkpoint knew already.
+        Number of scores read from the checkpoint.
     notes_ : list of str
-        What somebody should know about the scores.
+        Notes about the scores.
     """
 
     def __init__(self, model, found):
@@ -189,24 +189,24 @@ def tune(
     grid : dict, default=None
         Values to try by parameter: ``{'c': [1, 10], 'gamma': [0.1, 1]}``. Parameters not given are chosen from the data.
     scale : str, default=None
-        Stages fitted inside the folds, such as ``'standard'`` or ``'minmax | unit'``; ``'none'``: none; None: by the data.
+        Stages fitted inside the folds, such as ``'standard'`` or ``'minmax | unit'``; ``'none'``: none; None: chosen from the data.
     folds : int, default=5
     repeats : int, default=1
-        How many times the folds are drawn.
+        Number of repetitions with different folds.
     leave_one_out : bool, default=False
     groups : array-like, default=None
-        The group of each row; groups are never divided.
+        The group of each row; a group is never split between folds.
     metric : str, default=None
         As in ``mercer tune --metric``; None: error, or root mean squared error.
     two_stage : bool, default=False
         A coarse grid first, then a finer one around its best.
     median : bool, default=False
-        With repeats: each drawing chooses, and medians are taken.
+        With repeats: choose on each repetition and take the median of the choices.
     race : bool, default=False
         Drop settings that cannot win before all folds are trained.
     seed : int, default=0
     checkpoint : str or path-like, default=None
-        A file on the client that keeps scores: a search that was killed goes on from it.
+        A file on the client that keeps scores: an interrupted search continues from it.
     refit : bool, default=True
         Fit the best setting on all rows.
     task : {'classification', 'regression'}, default=None

@@ -41,7 +41,7 @@ class Shard:
                 rows, targets, weight = aligned(self._given)
                 limit = _cluster.memory_here()
                 # Half of a worker's memory, shared by its shards: rows, Python and Dask need the rest.
-                memory = None if limit is None else int(limit / 2 / self.task["beside"])
+                memory = None if limit is None else int(limit / 2 / self.task["sharing"])
                 threads = max(1, min(self.task["threads"], _cluster.threads_here()))
                 what = (self.task["learner"], self.task["params"], self.centres)
                 self._made = _mercer.Shard(*what, rows, targets, weight, threads=threads, memory=memory)
@@ -235,7 +235,7 @@ class Rows:
             "params": params,
             "classes": self.classes,
             "threads": max(1, threads // count),
-            "beside": -(-count // len(self.workers)),
+            "sharing": -(-count // len(self.workers)),
         }
         size = len(centres.to_bytes())
         shared = [spread(self.client, centres, size)]

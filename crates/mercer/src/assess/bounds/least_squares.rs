@@ -44,7 +44,7 @@ pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, exec: Exec)
     let keep: Vec<usize> = (0..sample.points.len()).filter(|&i| sample.weight(i) > 0.0).collect();
     let n = keep.len();
     if !(2..=MOST).contains(&n) {
-        return Err(Error::shape("rows to leave out one of", n, format!("from 2 to {MOST}")));
+        return Err(Error::shape("rows for leave-one-out estimates", n, format!("from 2 to {MOST}")));
     }
     let (right, _) = right_sides(sample.targets)?;
     let right: Vec<Vec<f64>> = right.iter().map(|y| keep.iter().map(|&i| y[i]).collect()).collect();

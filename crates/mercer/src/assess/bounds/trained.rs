@@ -68,8 +68,8 @@ impl<'a> TrainedMachine<'a> {
             return of_expansion(model, params, sample, &labels, exec);
         }
         if *model.expansion.kernel() != Kernel::Linear || model.support.is_empty() {
-            let why = "this model no longer knows the coefficients of its training rows: it was compressed, or read \
-                       from a file of another kind";
+            let why = "this model no longer has the coefficients of its training rows: it was compressed, or read \
+                       from a file in another format";
             return Err(Error::Unsupported(why.into()));
         }
         // The same kernel under another name, whose machines keep their coefficients.

@@ -92,7 +92,7 @@ impl Transform {
             name: "affine",
             args: Some(AFFINE),
             set: "affine(1, 0.1, 0, 1)",
-            doc: "the one linear map, row by row, and a shift behind it",
+            doc: "a linear map given row by row, followed by a shift",
         },
         TransformEntry {
             name: "elastic",
@@ -100,7 +100,7 @@ impl Transform {
             set: "elastic=2",
             doc: "this many smooth random displacement fields of one pixel; others: elastic(pixels=1, sigma=4, seed=9)",
         },
-        TransformEntry { name: "deskew", args: Some(&[]), set: "deskew", doc: "the slant taken out" },
+        TransformEntry { name: "deskew", args: Some(&[]), set: "deskew", doc: "the slant removed" },
     ];
 
     /// A set of transformations from one line, items separated by commas.

@@ -397,7 +397,7 @@ fn batch(data: &Dataset, memory: u64) -> Result<RecordBatch> {
     }
     if columns.len() > names.len() {
         if names.contains(&target) {
-            return Err(Error::param("name of the target", target, "a name that no column has"));
+            return Err(Error::param("name of the target", target, "a name not used by any column"));
         }
         names.push(target);
     }

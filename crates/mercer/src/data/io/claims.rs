@@ -126,7 +126,7 @@ pub(super) fn check_arrow(
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries());
     for block in blocks.flatten() {
         let at = u64::try_from(block.offset())
-            .map_err(|_| beyond(name, "a message at a place", block.offset()))?;
+            .map_err(|_| beyond(name, "a message at an offset", block.offset()))?;
         let metadata = i64::from(block.metaDataLength());
         claimed.message(at, metadata)?;
         // The decoder reads as much as the footer says, whatever the message says.

@@ -114,7 +114,7 @@ pub const FORMATS: &[FormatInfo] = &[
         format: Format::Csv,
         name: "csv",
         extensions: &["csv", "data"],
-        doc: "fields separated by commas, tabs, semicolons or blanks; one label column; with or without a header",
+        doc: "fields separated by commas, tabs, semicolons or spaces; one label column; with or without a header",
         reader: table::read,
         writer: Some(table_write::write_csv),
     },

@@ -357,7 +357,7 @@ pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, memory: u
         .collect();
     let target = key(data.target_name.as_deref().unwrap_or("label"));
     if data.targets != Targets::None && keys.contains(&target) {
-        let allowed = "a name that no column has";
+        let allowed = "a name not used by any column";
         return Err(Error::param("name of the target", target.trim_end_matches(':'), allowed));
     }
     let mut line = String::new();

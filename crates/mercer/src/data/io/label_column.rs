@@ -170,13 +170,13 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
         // A category may well stand last behind an outcome that is a number.
         [at] if at == last && outcome.is_some() => Some(TargetFrom {
             column: at + 1,
-            why: Some("a guess: the only column of text; --label COLUMN takes another".into()),
+            why: Some("a guess: the only column of text; --label COLUMN selects another".into()),
             guessed: true,
         }),
         [at] if at == last => Some(only_text(at)),
         _ if outcome.is_some() => outcome.map(|at| TargetFrom {
             column: at + 1,
-            why: Some("a guess: its name is that of an outcome; --label COLUMN takes another".into()),
+            why: Some("a guess: its name is that of an outcome; --label COLUMN selects another".into()),
             guessed: true,
         }),
         _ => {
@@ -187,7 +187,7 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
             };
             Some(TargetFrom {
                 column: last + 1,
-                why: Some(format!("a guess: {which}; --label COLUMN takes another")),
+                why: Some(format!("a guess: {which}; --label COLUMN selects another")),
                 guessed: true,
             })
         }
@@ -209,7 +209,7 @@ fn by_name(names: &[String]) -> Option<TargetFrom> {
         (at, false)
     };
     let why = if guessed {
-        "a guess: other columns have a target's name too; --label COLUMN takes another"
+        "a guess: other columns have a target's name too; --label COLUMN selects another"
     } else {
         "the name of a target column"
     };

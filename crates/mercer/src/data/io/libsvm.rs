@@ -141,7 +141,7 @@ impl Rows {
             }
             if index <= last {
                 let got = format!("index {index} after {last}");
-                return Err(Wrong::new(got, "indices that rise within a line"));
+                return Err(Wrong::new(got, "indices in increasing order within a line"));
             }
             last = index;
             if value != 0.0 {
@@ -231,7 +231,7 @@ pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: 
     if let Targets::Classes(labels) = &data.targets
         && let Some(name) = labels.names.iter().find(|n| !writable(n))
     {
-        let allowed = "a word without blanks, `:` or `#` in LIBSVM text";
+        let allowed = "a word without spaces, `:` or `#` in LIBSVM text";
         return Err(Error::param("class name", format!("{name:?}"), allowed));
     }
     let refused = |e| Error::io(source, e);

@@ -171,7 +171,12 @@ impl<'i, 'a> Records<'i, 'a> {
             budget.check(&self.lines.input.name, Some(record.line), record.text.len(), 1)?;
             if !self.lines.advance()? {
                 let name = &self.lines.input.name;
-                return Err(line_fault(name, record.line, Some("an open quote".into()), "a closing quote"));
+                return Err(line_fault(
+                    name,
+                    record.line,
+                    Some("a quote that is never closed".into()),
+                    "a closing quote",
+                ));
             }
             self.check_text()?;
         }

@@ -254,7 +254,7 @@ pub(super) fn read_fasta(input: &mut Input<'_>, options: &ReadOptions) -> Result
     Ok(data)
 }
 
-const LETTERS: &str = "printable ASCII letters without blanks in a sequence";
+const LETTERS: &str = "printable ASCII letters without spaces in a sequence";
 
 fn bad_letter(lines: &Lines<'_, '_>, bad: u8) -> Error {
     lines.fault(Some(shown(&[bad])), LETTERS)
@@ -293,7 +293,7 @@ pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: 
             }
         };
         if class.contains(['\t', '\n', '\r']) || class.trim() != class || class.starts_with('#') {
-            let allowed = "a name without tabs, line ends, blanks around it or a leading `#`";
+            let allowed = "a name without tabs, line ends, surrounding spaces or a leading `#`";
             return Err(Error::param("class name", format!("{class:?}"), allowed));
         }
         line.extend_from_slice(class.as_bytes());
@@ -322,7 +322,7 @@ pub(super) fn write_fasta(out: &mut dyn Write, data: &Dataset, source: &str, _me
     let word = |what: &str, text: String| {
         let marked = text.split('|').any(|part| part.starts_with("class=") || part.starts_with("label="));
         if text.is_empty() || text.contains(char::is_whitespace) || marked {
-            return Err(Error::param(what, format!("{text:?}"), "a word without blanks, class= and label="));
+            return Err(Error::param(what, format!("{text:?}"), "a word without spaces, class= and label="));
         }
         Ok(text)
     };

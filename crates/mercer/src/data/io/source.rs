@@ -341,7 +341,7 @@ fn damaged(name: &str, compression: Compression, error: &io::Error) -> Error {
     fault(
         name,
         Some(&format!("damaged {} data ({error})", compression.extension())),
-        "a whole compressed file",
+        "a complete compressed file",
     )
 }
 

@@ -190,7 +190,7 @@ pub(super) fn decide(
     if header {
         waiting.pop_front();
         if guessed && waiting.len() > 1 && is_rule(&waiting[0]) {
-            notes.push(Note::from(format!("line {} skipped: it holds dashes alone", waiting[0].line)));
+            notes.push(Note::from(format!("line {} skipped: it contains only dashes", waiting[0].line)));
             waiting.pop_front();
         }
         let rest = waiting.make_contiguous();
@@ -253,7 +253,7 @@ fn first_records(next: &mut dyn FnMut(&mut Record) -> Result<bool>) -> Result<(V
 }
 
 fn below_note(lines: usize) -> Note {
-    Note::warning(format!("{} at the end skipped: totals or remarks, no rows", counted(lines, "line")))
+    Note::warning(format!("{} at the end skipped: totals or remarks, not data", counted(lines, "line")))
 }
 
 fn counted(count: usize, what: &str) -> String {

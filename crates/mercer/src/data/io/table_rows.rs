@@ -372,7 +372,7 @@ impl Rows {
                     values.push(f64::NAN);
                 } else {
                     let expected = "a number; if it stands for a missing value, name it in --missing-values; --missing fill \
-                                    takes all text in columns of numbers for missing";
+                                    treats all text in columns of numbers as missing";
                     return Err((shown(field), expected.into()));
                 }
             }

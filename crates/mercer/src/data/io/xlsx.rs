@@ -64,7 +64,7 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
 }
 
 fn damaged(name: &str, error: &dyn std::fmt::Display) -> Error {
-    fault(name, Some(&format!("a damaged workbook ({error})")), "a whole XLSX file")
+    fault(name, Some(&format!("a damaged workbook ({error})")), "a complete XLSX file")
 }
 
 /// Decompresses everything once and counts: an archive's declared sizes need not be true.

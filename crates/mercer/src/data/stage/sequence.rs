@@ -51,6 +51,6 @@ impl Places<'_> {
 pub(super) fn letters(points: View<'_>) -> Result<usize> {
     match points.data {
         Data::Sequences { alphabet, .. } if points.n > 0 && points.d > 0 => Ok(alphabet.len()),
-        _ => Err(Error::shape("points to fit a stage on sequences on", points.kind(), "sequences")),
+        _ => Err(Error::shape("points to fit a sequence stage on", points.kind(), "sequences")),
     }
 }

@@ -144,7 +144,7 @@ impl Code {
             Ok((Code { name: name.to_owned(), marker: false, how }, Numbers::default()))
         };
         if !found.kind.is_used() {
-            return ignored(found.why.clone().unwrap_or_else(|| "as asked for".into()));
+            return ignored(found.why.clone().unwrap_or_else(|| "as requested".into()));
         }
         let mut how = match &found.kind {
             Kind::Category => category(cells),

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | constant | no value at all, or the same one in every row |
 //! | identifier | whole numbers, a different one in each of at least 10 rows, in a column called id, index, row, key, number or the like, or without a name |
-//! | number | numbers, except for at most 1 value in 1,000, or for up to 5 words in at most a fifth of the rows (`unknown`, `see note`) beside more than 20 different numbers; what is no number counts as missing |
+//! | number | numbers, except for at most 1 value in 1,000, or for up to 5 words in at most a fifth of the rows (`unknown`, `see note`) next to more than 20 different numbers; what is no number counts as missing |
 //! | date | dates or times in one form, except for at most 1 value in 1,000, which then counts as missing |
 //! | yes/no | yes and no, y and n, true and false, t and f, on and off, or the same in German, French, Spanish or Italian, in upper or lower case |
 //! | identifier | text of one or two words on average, at least 95 % of the values different, in at least 20 rows |

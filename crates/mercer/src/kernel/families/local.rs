@@ -104,6 +104,7 @@ impl Local {
         let (mut out, mut boxes) = (vec![0.0; z.len()], vec![0.0; reach + 1]);
         for i in 0..height {
             for j in 0..width {
+                // boxes[s]: the column of 2 s + 1 pixels around (i, j), built by growing it one pixel at each end.
                 let mut sum = 0.0;
                 for (s, boxed) in boxes.iter_mut().enumerate() {
                     let above = if s <= i { z[(i - s) * width + j] } else { 0.0 };
@@ -111,6 +112,7 @@ impl Local {
                     sum += above + below;
                     *boxed = sum;
                 }
+                // A pixel at horizontal distance c lies in the boxes of half-width c, c + 1, ..: sums from the outside in.
                 (0..reach).rev().for_each(|s| boxes[s] += boxes[s + 1]);
                 let (from, to) = (j.saturating_sub(reach), (j + reach + 1).min(width));
                 for (c, out) in (from..to).zip(&mut out[i * width + from..i * width + to]) {
@@ -197,9 +199,11 @@ impl Local {
         for i in 0..d {
             for j in 0..d {
                 let bend = slope * bend[pixel(i) * self.pixels() + pixel(j)];
+                // Chain rule: the curvature of the outer power, and that of S through the two pixels' products.
                 out.xx[i * d + j] = curve * sx[i] * sx[j] + bend * ys[i] * ys[j];
                 out.xy[i * d + j] = curve * sx[i] * sy[j] + bend * ys[i] * xs[j];
             }
+            // The product x_i y_i depends on both arguments itself.
             out.xy[i * d + i] += slope * slopes[pixel(i)];
         }
         out
@@ -215,6 +219,7 @@ impl Local {
         let (mut panel, mut sums) = (vec![T::ZERO; d * lanes], vec![T::ZERO; a.n * lanes]);
         for from in (0..b.n).step_by(lanes) {
             let count = lanes.min(b.n - from);
+            // Interleaved, one image per lane; unused lanes hold the images of the step before and are not copied out.
             for (l, row) in b.values[from * d..(from + count) * d].chunks(d).enumerate() {
                 row.iter().enumerate().for_each(|(q, &v)| panel[q * lanes + l] = v);
             }

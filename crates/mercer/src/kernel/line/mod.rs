@@ -79,7 +79,7 @@ impl Kernels<'_> {
         let mut factors = vec![self.factor()?];
         while self.at.eat('*') {
             if self.at.at_number() {
-                return Err("a number must stand before the kernels it multiplies: `2*linear`".into());
+                return Err("a number must come before the kernels that it multiplies: `2*linear`".into());
             }
             factors.push(self.factor()?);
         }

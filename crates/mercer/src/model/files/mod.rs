@@ -281,8 +281,7 @@ fn checked(m: Machine) -> Read<Machine> {
 /// The learner of a name and parameters.
 fn restored_learner(meta: &Value) -> Read<Learner> {
     let name = meta["learner"].as_str().ok_or("the learner's name is missing")?;
-    let learner =
-        Learner::any(name).map_err(|_| format!("learner `{name}` is not one this program knows"))?;
+    let learner = Learner::any(name).map_err(|_| format!("learner `{name}` is unknown"))?;
     let learner = learner.with_params(&meta["params"]).map_err(|e| e.to_string())?;
     learner.check().map_err(|e| e.to_string())?;
     if learner.entry().name != name {

@@ -97,15 +97,14 @@ fn machine(tag: &str, meta: &Value, bundle: &Bundle) -> Read<Machine> {
             }
             m.facts = restored_facts(&meta["facts"]);
         }
-        other => return Err(format!("learner `{other}` is not one this program knows")),
+        other => return Err(format!("learner `{other}` is unknown")),
     }
     checked(m)
 }
 
 /// The learner of a family; its parameters determine the member.
 fn family(name: &str, params: &Value) -> Read<Learner> {
-    let learner =
-        Learner::any(name).map_err(|_| format!("learner `{name}` is not one this program knows"))?;
+    let learner = Learner::any(name).map_err(|_| format!("learner `{name}` is unknown"))?;
     // Files of that version contain a memory budget, which is now an argument of the call.
     let mut params = params.clone();
     params.as_object_mut().and_then(|params| params.remove("memory"));

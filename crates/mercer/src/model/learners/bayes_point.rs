@@ -22,7 +22,7 @@ params! {
     /// Parameters of a Bayes point machine. See [`BayesPointParams::TABLE`] for ranges.
     pub struct BayesPointParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         shift: f64 = 0.1, AtLeast(0.0) => "added to the diagonal of the kernel matrix: errors are allowed";
         bounces: u64 = 5000, Whole(1) => "number of billiard bounces";
         seed: u64 = 0, Whole(0) => "random seed";

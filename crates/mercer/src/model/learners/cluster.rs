@@ -42,7 +42,7 @@ params! {
     /// Parameters of a clustering. See [`ClusterParams::TABLE`] for ranges.
     pub struct ClusterParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         clusters: u64 = 2, Whole(1) => "number of clusters";
         start: ClusterStart = ClusterStart::Distances, OneOf(&["distances", "spectral", "online"]), "distances" => "initial clusters";
         starts: u64 = 10, Whole(1) => "number of restarts; the best result is kept";
@@ -93,7 +93,7 @@ pub fn spectral(
     }
     let allowed = ((exec.budget() / 32) as f64).sqrt() as usize;
     if n > allowed {
-        return Err(Error::param("rows", n, format!("at most {allowed} in this memory")));
+        return Err(Error::param("rows", n, format!("at most {allowed} within this memory")));
     }
     let (inner, weight) = (embedded(similar, n, clusters, exec)?, vec![1.0; n]);
     let mut best: Option<Clusters> = None;
@@ -169,7 +169,11 @@ impl ClusterParams {
             ClusterStart::Online => Ok(online(gram, weight, &shuffle(n, seed), m, 1)),
             ClusterStart::Spectral => {
                 if n > SPECTRAL {
-                    return Err(Error::param("start", "spectral", format!("another beyond {SPECTRAL} rows")));
+                    return Err(Error::param(
+                        "start",
+                        "spectral",
+                        format!("another start for more than {SPECTRAL} rows"),
+                    ));
                 }
                 let inner = embedded(gram, n, m, exec)?;
                 let from = seeded(&inner, weight, m, seed);

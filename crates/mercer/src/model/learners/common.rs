@@ -18,9 +18,9 @@ pub(in crate::model) fn on_rows<T>(
 ) -> Result<T> {
     match sample.gram {
         Some(rows) => call(rows),
-        None if is_precomputed(kernel) => {
-            Err(Error::Unsupported("a precomputed kernel needs its matrix: give it with the sample".into()))
-        }
+        None if is_precomputed(kernel) => Err(Error::Unsupported(
+            "a precomputed kernel requires its matrix: pass it with the sample".into(),
+        )),
         None => call(&KernelRows::new(kernel, sample.points, exec)?),
     }
 }

@@ -62,7 +62,7 @@ impl<'a> Given<'a> {
         let (n, most) = (rows.len(), ((self.exec.budget() / (8 * copies)) as f64).sqrt() as usize);
         if n > most {
             let allowed =
-                format!("at most {most} in this memory; learners svc and kfd-greedy take any number");
+                format!("at most {most} within this memory; learners svc and kfd-greedy accept any number");
             return Err(Error::param("training rows", n, allowed));
         }
         match self.sample.gram {

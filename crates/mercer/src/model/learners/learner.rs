@@ -131,7 +131,7 @@ impl Learner {
         };
         if name == "memory" {
             let allowed =
-                "given to the whole call (`--memory`, `Exec::with_memory`): learners have no such parameter";
+                "set for the whole call (`--memory`, `Exec::with_memory`): learners have no such parameter";
             return Err(Error::param(name, shown, allowed));
         }
         if !entry.takes(name) {

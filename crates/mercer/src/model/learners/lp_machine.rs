@@ -25,7 +25,7 @@ params! {
     /// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
     pub struct LpMachineParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         /// Penalty on errors relative to that on coefficients.
         c: f64 = 1.0, Above(0.0) => "cost of errors";
         /// Fraction by which a column that was left out may violate its constraint.

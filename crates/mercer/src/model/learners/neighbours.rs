@@ -27,7 +27,7 @@ params! {
     /// Parameters of Parzen windows. See [`ParzenParams::TABLE`] for ranges.
     pub struct ParzenParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         /// For a density: the share of the rows below its threshold.
         nu: f64 = 0.05, UpTo(0.0, 1.0) => "upper bound on the fraction of outliers";
     }
@@ -37,7 +37,7 @@ params! {
     /// Parameters of nearest neighbours. See [`KnnParams::TABLE`] for ranges.
     pub struct KnnParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         neighbours: u64 = 5, Whole(1) => "number of neighbours";
     }
 }

@@ -56,7 +56,7 @@ params! {
     /// Parameters of a network. See [`NetworkParams::TABLE`] for ranges.
     pub struct NetworkParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data. Only a Gaussian's centres can move.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         /// Number of centres; with support vectors their number is given.
         centres: u64 = 20, Whole(1) => "maximum number of centres";
         place: Place = Place::Adapted, OneOf(&["adapted", "kmeans", "support_vectors"]), "adapted" => "how centres are placed";
@@ -172,7 +172,7 @@ impl NetworkParams {
         let d = problem.dim;
         let (centres, kernel, moved) = if self.place == Place::Adapted {
             let Kernel::Rbf { gamma } = kernel else {
-                return Err(Error::param("kernel", kernel, "rbf where centres move; or take place=kmeans"));
+                return Err(Error::param("kernel", kernel, "rbf where centres move; or set place=kmeans"));
             };
             let net = adapt(problem, &centres, gamma, true, self.steps as usize, exec, watch)?;
             let kernel = Kernel::Rbf { gamma: net.gamma };

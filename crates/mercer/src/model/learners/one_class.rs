@@ -38,7 +38,7 @@ params! {
     /// ```
     pub struct OneClassParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of outliers, lower bound on that of support vectors";
         /// Stopping tolerance: maximum KKT violation.
         tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";

@@ -36,7 +36,7 @@ params! {
     /// Parameters of an online learner. See [`PerceptronParams::TABLE`] for ranges.
     pub struct PerceptronParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         rule: OnlineRule = OnlineRule::Perceptron, OneOf(&["perceptron", "adatron"]), "perceptron" => "update rule";
         passes: u64 = 100, Whole(1) => "maximum passes over the rows";
         /// Whether the perceptron predicts with the mean of all its hypotheses.

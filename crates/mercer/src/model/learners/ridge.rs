@@ -38,7 +38,7 @@ pub enum RidgeMethod {
     /// Cholesky if the factor fits into the memory budget, else conjugate gradients.
     #[default]
     Auto,
-    /// A Cholesky factor of the whole matrix.
+    /// A Cholesky factorisation of the full matrix.
     Cholesky,
     /// Conjugate gradients.
     Gradients,
@@ -58,7 +58,7 @@ params! {
     /// ```
     pub struct RidgeParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         lambda: f64 = 1.0, Above(0.0) => "regularisation strength";
         offset: bool = true, Flag => "add an unpenalised offset";
         method: RidgeMethod = RidgeMethod::Auto, OneOf(&["auto", "cholesky", "gradients"]), "auto" => "solver of the linear system";
@@ -177,7 +177,7 @@ impl RidgeParams {
             })
             .fold(0.0, f64::max);
         let mut info = Info { iterations: 1, gap, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
-        info.note("Cholesky factor of the whole matrix");
+        info.note("Cholesky factorisation of the full matrix");
         if ridge > 0.0 {
             info.note(format!("the matrix is singular to rounding: {ridge:e} was added to its diagonal"));
         }

@@ -27,7 +27,7 @@ params! {
     /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
     pub struct SphereParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         nu: f64 = 0.0, Within(0.0, 1.0) => "upper bound on the fraction of rows outside; 0 encloses all";
         /// Stopping tolerance: maximum KKT violation, relative to the data's squared diameter and to the largest
         /// weight of a row.

@@ -98,7 +98,7 @@ impl Run {
     /// A note on a run.
     pub(super) fn told(&self, held: usize, round: u32) -> String {
         let (n, run) = (self.points.len(), round + 1);
-        format!("{held} support vectors and {} made from them: {n} rows in run {run}", n - held)
+        format!("{held} support vectors and {} virtual examples: {n} rows in run {run}", n - held)
     }
 
     /// Translates its row numbers to those of the training rows.

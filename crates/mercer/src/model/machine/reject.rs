@@ -54,8 +54,8 @@ impl Reject {
             ));
         }
         let (name, rate) = match wanted {
-            Wanted::Error(rate) => ("wanted error rate", rate),
-            Wanted::Rejected(rate) => ("wanted reject rate", rate),
+            Wanted::Error(rate) => ("target error rate", rate),
+            Wanted::Rejected(rate) => ("target rejection rate", rate),
         };
         if !(0.0..=1.0).contains(&rate) {
             return Err(Error::param(name, rate, "from 0 to 1"));

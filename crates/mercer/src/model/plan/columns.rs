@@ -48,7 +48,7 @@ pub(super) fn scaling(
         return none(choices, "pixels share one scale");
     }
     if histograms(wishes) {
-        return none(choices, "the kernel takes histograms as they are");
+        return none(choices, "the kernel expects unscaled histograms");
     }
     // Ranges of words differ because some are rare, and scaling rare words up to frequent ones would amplify noise.
     if let Data::Csr { start, value, .. } = data.points.view().data
@@ -72,7 +72,7 @@ pub(super) fn scaling(
     let narrow = moving().min_by(|a, b| range(a).total_cmp(&range(b)));
     let (Some(wide), Some(narrow)) = (wide, narrow) else { return none(choices, "no column varies") };
     if range(&wide) <= RATIO * range(&narrow) {
-        choices.chosen("scaling", "none", "the columns' ranges are alike");
+        choices.chosen("scaling", "none", "the columns' ranges are similar");
         return Ok((Vec::new(), true));
     }
     let name = |j: usize| {

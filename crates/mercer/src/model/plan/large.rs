@@ -58,7 +58,7 @@ impl Plan<'_> {
         learner.check()?;
         let why = format!(
             "the kernel values of an exact machine on {rows} rows would take up to {} multiply-adds, above the limit of {}; \
-             --exact trains it all the same",
+             --exact trains it anyway",
             short(cost),
             short(MOST)
         );

@@ -365,7 +365,7 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
     match (wishes.task, asked) {
         (Some(task), _) => choices.asked("task", task.verb()),
         (None, Some(entry)) => {
-            choices.chosen("task", task.verb(), format!("that is what {} does", entry.name));
+            choices.chosen("task", task.verb(), format!("the task of {}", entry.name));
         }
         (None, None) => {
             let why = match targets {
@@ -418,8 +418,8 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
     {
         let names = labels.names.iter().zip(labels.counts()).filter(|(_, rows)| *rows > 0);
         let got = names.map(|(name, _)| format!("1, `{name}`")).next().unwrap_or_else(|| "0".into());
-        let expected = "at least 2; --label COLUMN takes another target, --task novelty learns what one class \
-                        looks like";
+        let expected =
+            "at least 2; --label COLUMN selects another target, --task novelty learns a single class";
         return Err(Error::shape("classes", got, expected));
     }
     Ok((task, entry.learner()))
@@ -468,14 +468,14 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Ke
     if let Some(kernel) = default_sequence_kernel(points.view()) {
         if let Some(gaussian) = line.filter(|line| *line != "auto") {
             let allowed =
-                format!("a kernel for sequences, such as `{kernel}`; without one, {kernel} is taken");
+                format!("a kernel for sequences, such as `{kernel}`; without one, {kernel} is used");
             return Err(Error::param("kernel", gaussian, allowed));
         }
         let why = match &kernel {
             Kernel::Normalised(of) if matches!(**of, Kernel::WeightedDegree { .. }) => {
-                "all sequences have one length: words at the same place, or nearly"
+                "all sequences have the same length: compares words at the same or nearly the same position"
             }
-            _ => "sequences of different lengths: words that both have, anywhere",
+            _ => "sequences of different lengths: counts common words at any position",
         };
         choices.chosen("kernel", kernel.to_string(), why);
         return Ok((kernel, true));
@@ -552,7 +552,7 @@ fn parameters(
             Learner::OneClass(_) | Learner::Sphere(_) | Learner::Parzen(_) => {
                 (OUTLIERS, "upper bound on the fraction of outliers")
             }
-            Learner::Boost(_) => (0.1, "at most this share of the rows is below the margin"),
+            Learner::Boost(_) => (0.1, "upper bound on the fraction of rows below the margin"),
             _ => (
                 0.5,
                 "the usual starting value; bounds the fractions of margin errors and of support vectors",
@@ -595,7 +595,7 @@ fn two_digits(value: f64) -> f64 {
 /// The reason for the default of C.
 fn c_reason(learner: &Learner) -> &'static str {
     match learner {
-        Learner::Boost(_) => "the usual starting value; larger values give up hard rows sooner",
+        Learner::Boost(_) => "the usual starting value; larger values ignore hard rows sooner",
         _ => "the usual starting value; larger values fit the training rows more closely",
     }
 }

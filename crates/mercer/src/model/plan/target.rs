@@ -12,7 +12,10 @@ pub(super) fn target(data: &Dataset, task: Task) -> Choice {
         (Targets::None, _) => choice("none".into(), Some("the data have no targets".into())),
         (_, Task::Novelty | Task::Clustering | Task::Features) => {
             let name = name.map_or_else(|| "the labels are".into(), |name| format!("`{name}` is"));
-            choice("none".into(), Some(format!("{name} neither a feature nor needed to {}", task.verb())))
+            choice(
+                "none".into(),
+                Some(format!("{name} not used as a feature, and not required to {}", task.verb())),
+            )
         }
         (_, Task::Classification | Task::Regression) => match (name, from) {
             (Some(name), Some(from)) => choice(name, from.why.clone()),

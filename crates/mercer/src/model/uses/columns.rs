@@ -80,7 +80,7 @@ impl Model {
                 let list = unknown.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>();
                 let more = if unknown.len() > NAMED { ", ..." } else { "" };
                 let text =
-                    format!("columns that the model does not know are ignored: {}{more}", list.join(", "));
+                    format!("columns that the model does not use are ignored: {}{more}", list.join(", "));
                 data.notes.push(Note::warning(text));
             }
         }
@@ -149,7 +149,7 @@ impl Model {
             let more = if changed.len() > NAMED { ", ..." } else { "" };
             changed.truncate(NAMED);
             let list = changed.join(", ");
-            let text = format!("columns matched without regard to case and blanks: {list}{more}");
+            let text = format!("columns matched without regard to case and spaces: {list}{more}");
             return Some(Note::warning(text));
         }
         let (first, own) = (names.first()?, self.names.columns.first()?);
@@ -158,7 +158,7 @@ impl Model {
         let unnamed = || self.names.columns.iter().all(numbered);
         (foreign && !unnamed() && self.columns() == Some(names.len())).then(|| {
             Note::warning(format!(
-                "no column of the data has a name that the model knows (`{first}`, not `{own}`): columns are taken in their order"
+                "no column of the data has a name that the model knows (`{first}`, not `{own}`): columns are matched by position"
             ))
         })
     }

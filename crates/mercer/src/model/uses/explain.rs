@@ -347,7 +347,7 @@ impl Model {
                 };
                 outside.map(suspect).collect()
             }
-            (_, Targets::None) => return Err(Error::no_targets("what the rows should be")),
+            (_, Targets::None) => return Err(Error::no_targets("true labels or targets")),
             (_, Targets::Reals(want)) => {
                 let Targets::Reals(got) = self.predict(points, exec)? else {
                     return Err(Error::real_targets("class labels"));

@@ -128,7 +128,7 @@ impl Model {
         };
         let asked = [query.predictions, query.decision, query.scores, query.probabilities];
         if !asked.contains(&true) && query.reject == Rejection::Never {
-            return Err(Error::Unsupported("nothing is asked of the model".into()));
+            return Err(Error::Unsupported("no output was requested of the model".into()));
         }
         let machine = &self.machine;
         // Classes alone do not depend on the last digits of decision values.

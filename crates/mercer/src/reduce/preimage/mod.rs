@@ -234,7 +234,7 @@ impl PreimageParams {
                 refuse("is not a function of the distance, so there is no fixed-point step")
             }
             PreimageMethod::Gradient if !kernel.has_gradient() => {
-                refuse("has no derivative to descend along")
+                refuse("has no derivative for gradient descent")
             }
             other if self.bounds.is_some() && other != PreimageMethod::Gradient => {
                 Err(Error::param("bounds", "given", "none: only the gradient method keeps to them"))

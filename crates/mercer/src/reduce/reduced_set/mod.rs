@@ -153,9 +153,9 @@ impl ReducedSetMethod {
                 wrong("kernels with a derivative")
             }
             ReducedSetMethod::Square if !numbers || !square::applies(kernel) => wrong("(x.y)^2"),
-            ReducedSetMethod::Square if k > 1 => {
-                Err(Error::Unsupported("method square takes the outputs one by one: ask for each".into()))
-            }
+            ReducedSetMethod::Square if k > 1 => Err(Error::Unsupported(
+                "method square handles one output at a time: request them separately".into(),
+            )),
             asked => Ok(asked),
         }
     }

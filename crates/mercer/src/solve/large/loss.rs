@@ -99,6 +99,7 @@ pub(crate) struct Logistic;
 
 /// `1 / (1 + exp(-f))`.
 fn sigmoid(f: f64) -> f64 {
+    // The exponential of a negative number only: no overflow on either side.
     if f >= 0.0 { 1.0 / (1.0 + (-f).exp()) } else { f.exp() / (1.0 + f.exp()) }
 }
 
@@ -131,6 +132,7 @@ pub(crate) struct Softmax {
 
 /// Outputs become probabilities; returns `log sum_c exp(f_c)`.
 fn softmax(f: &mut [f64]) -> f64 {
+    // Relative to the largest output, so that no exponential overflows.
     let top = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
     for v in f.iter_mut() {
@@ -207,6 +209,7 @@ impl Loss for Hinge {
 
     fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]) {
         for (o, (v, f)) in direction.iter_mut().zip(at).enumerate() {
+            // Beyond the margin the loss is flat: the generalised Hessian is 0 there and 1 elsewhere.
             if code(target[0], o, self.outputs) * f64::from(*f) >= 1.0 {
                 *v = 0.0;
             }

@@ -21,7 +21,7 @@ impl Line for CentreMass {
                 "threshold",
                 "none",
                 "a number from 0 to below 1, or none",
-                "weigh figure and ground as 1 and 0, with this share of the training range as the threshold; none: weigh grey values",
+                "weight figure and ground by 1 and 0, with this fraction of the training range as the threshold; none: weight by grey values",
             ),
             BACKGROUND,
         ],

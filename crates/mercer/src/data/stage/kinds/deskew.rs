@@ -13,7 +13,7 @@ impl Line for Deskew {
         name: "deskew",
         args: &[BACKGROUND],
         image: true,
-        doc: "slant taken out by the shear that the moments show, at most two pixels a row",
+        doc: "removes the slant: shears by the angle computed from the moments, at most two pixels per row",
         example: "deskew",
         ..Entry::NUMBERS
     };
@@ -28,7 +28,7 @@ impl Line for Deskew {
 
 impl Kind for Deskew {
     fn describe(&self, _at: Frame) -> String {
-        format!("deskew: slant taken out, background {}", self.background)
+        format!("deskew: slant removed, background {}", self.background)
     }
 
     fn map(&self, at: Frame) -> Option<Box<dyn RowMap + '_>> {

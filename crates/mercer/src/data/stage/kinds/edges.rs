@@ -63,7 +63,7 @@ impl Line for Edges {
 
 impl Kind for Edges {
     fn describe(&self, _at: Frame) -> String {
-        format!("edges: four directions{}", if self.keep { " beside the image" } else { "" })
+        format!("edges: four directions{}", if self.keep { " and the image" } else { "" })
     }
 
     fn map(&self, at: Frame) -> Option<Box<dyn RowMap + '_>> {

@@ -51,7 +51,7 @@ impl Line for Standard {
             other => return Err(args.wrong("indicators", other)),
         };
         if keep && matches!(per, Per::Channel) {
-            return Err(args.wrong("indicators", "keep beside per=channel"));
+            return Err(args.wrong("indicators", "keep together with per=channel"));
         }
         Ok(Asked::fit(move |on| {
             let Stats { mut mean, mut std, .. } = Stats::of(on.points, per.groups(on), on.exec)?;

@@ -8,7 +8,7 @@ pub(in crate::data::stage) struct Unit {}
 impl Line for Unit {
     const ENTRY: Entry = Entry {
         name: "unit",
-        doc: "rows to length 1; rows of zeros stay",
+        doc: "rows scaled to length 1; rows of zeros are unchanged",
         example: "unit",
         ..Entry::NUMBERS
     };
@@ -20,7 +20,7 @@ impl Line for Unit {
 
 impl Kind for Unit {
     fn describe(&self, _at: Frame) -> String {
-        "unit: every row to length 1".to_owned()
+        "unit: every row scaled to length 1".to_owned()
     }
 
     fn map(&self, at: Frame) -> Option<Box<dyn RowMap + '_>> {

@@ -328,7 +328,7 @@ impl Rows {
                 self.serial.push(serial);
             } else {
                 if index == 0 || index > LARGEST_INDEX || last.is_some_and(|last| index <= last) {
-                    return Err((shown(word), format!("rising indices from 1 to {LARGEST_INDEX}")));
+                    return Err((shown(word), format!("increasing indices from 1 to {LARGEST_INDEX}")));
                 }
                 if value != 0.0 {
                     self.csr.column.push(index - 1);

@@ -58,7 +58,7 @@ params! {
     /// Parameters of boosting. See [`BoostParams::TABLE`] for ranges.
     pub struct BoostParams {
         /// The kernel of networks and kernel functions; none: a Gaussian whose width follows from the data's spread.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         kind: BoostKind = BoostKind::AdaBoost, OneOf(&["ada_boost", "arc_gv", "regularised", "program"]), "ada_boost" => "boosting variant";
         base: BaseLearner = BaseLearner::Network, OneOf(&["network", "stump", "kernel"]), "network" => "base learner";
         /// Maximum number of hypotheses, for each class of one-vs-rest.

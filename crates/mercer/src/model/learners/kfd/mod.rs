@@ -79,7 +79,7 @@ params! {
     /// Parameters of a Fisher discriminant. See [`KfdParams::TABLE`] for ranges.
     pub struct KfdParams where Self::together {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         form: KfdForm = KfdForm::Closed, OneOf(&["closed", "sparse", "linear", "greedy"]), "closed" => "formulation";
         lambda: f64 = 0.1, AtLeast(0.0) => "regularisation strength";
         penalty: KfdPenalty = KfdPenalty::Identity, OneOf(&["identity", "kernel"]), "identity" => "penalty: on the coefficients, or on the norm of the direction";

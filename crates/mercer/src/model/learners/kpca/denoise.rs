@@ -137,8 +137,8 @@ impl DenoiseParams {
         };
         if noise == 0.0 {
             return Err(Error::Unsupported(
-                "no noise was found: the rows vary in fewer directions than they have columns; noise = LEVEL, its \
-                 standard deviation, sets its level"
+                "no noise was found: the rows vary in fewer directions than they have columns; set its standard \
+                 deviation by noise = LEVEL"
                     .into(),
             ));
         }
@@ -192,7 +192,7 @@ impl DenoiseParams {
         if self.components.is_none() && least > before {
             return Err(Error::Unsupported(format!(
                 "denoising does not help: on held-out rows the mean squared error rises from {before:.4} to {least:.4}; \
-                 {} rows are too few, or have too little in common, to tell them from their noise",
+                 {} rows are too few, or have too little in common, to separate signal from noise",
                 points.len()
             )));
         }

@@ -41,7 +41,7 @@ pub(super) fn fit(
 ) -> Result<Found> {
     if sample.gram.is_some() || gram::is_precomputed(kernel) {
         return Err(Error::Unsupported(
-            "landmarks need points and a kernel, not a matrix of its values".into(),
+            "landmarks require points and a kernel, not a precomputed kernel matrix".into(),
         ));
     }
     check(params, kernel)?;
@@ -67,7 +67,7 @@ pub(super) fn fit(
 pub(super) fn check(params: &KpcaParams, kernel: &Kernel) -> Result<()> {
     if params.indefinite(kernel) {
         return Err(Error::Unsupported(format!(
-            "landmarks need a positive definite kernel: `{kernel}` is not known to be"
+            "landmarks require a positive definite kernel: `{kernel}` is not known to be"
         )));
     }
     Ok(())
@@ -189,7 +189,7 @@ pub(super) fn axes(
         "drawn at random"
     };
     let mut info = Info { kernel_values: n as u64 * m as u64, ..Info::default() };
-    info.note(format!("{m} landmarks {how}, rank {rank}: {left:.3e} of the trace lies beyond their span"));
+    info.note(format!("{m} landmarks {how}, rank {rank}: {left:.3e} of the trace is outside their span"));
     Ok(Found {
         expansion: Expansion::new(kernel.clone(), z, coef, offset)?,
         mean,

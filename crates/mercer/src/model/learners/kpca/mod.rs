@@ -77,7 +77,7 @@ params! {
     /// ```
     pub struct KpcaParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         /// Number of components; `None`: all with non-zero eigenvalue, or as many as the share requires.
         components: Option<u64> = None, WholeOrNone(1), "all that are not zero" => "number of components";
         share: f64 = 1.0, UpTo(0.0, 1.0) => "fraction of the variance to explain";

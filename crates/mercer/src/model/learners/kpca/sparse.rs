@@ -30,12 +30,12 @@ pub(super) fn fit(
     let n = sample.points.len();
     if sample.gram.is_some() || gram::is_precomputed(kernel) {
         return Err(Error::Unsupported(
-            "sparse axes need points and a kernel, not a matrix of its values".into(),
+            "sparse axes require points and a kernel, not a precomputed kernel matrix".into(),
         ));
     }
     if params.indefinite(kernel) {
         return Err(Error::Unsupported(format!(
-            "sparse axes need a positive definite kernel: `{kernel}` is not known to be"
+            "sparse axes require a positive definite kernel: `{kernel}` is not known to be"
         )));
     }
     if n.saturating_mul(8 * n) > exec.budget() {

@@ -170,8 +170,8 @@ impl LargeParams {
             let found = random_pivots(kernel, some.view(), m, self.seed, exec)?;
             let share = 100.0 * found.error / found.trace.max(f64::MIN_POSITIVE);
             let note = format!(
-                "{} centres by randomly pivoted Cholesky on {} of {n} rows: they leave {share:.2} % of the trace of \
-                 their kernel matrix",
+                "{} centres by randomly pivoted Cholesky on {} of {n} rows: {share:.2} % of the trace of the kernel \
+                 matrix is outside their span",
                 found.rows.len(),
                 looked.len()
             );

@@ -76,7 +76,7 @@ params! {
     /// Parameters of a machine for large data. See [`LargeParams::TABLE`] for ranges.
     pub struct LargeParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         loss: LargeLoss = LargeLoss::Squared, OneOf(&["squared", "logistic", "squared_hinge"]), "squared" => "loss function";
         /// Number of centres; at most the number of rows.
         centres: u64 = 1000, Whole(1) => "number of centres";
@@ -85,8 +85,8 @@ params! {
         offset: bool = true, Flag => "add an unpenalised offset";
         tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (relative length of the gradient)";
         max_iter: u64 = 1000, Whole(1) => "maximum number of passes over the rows";
-        held_out: u64 = 0, Whole(0) => "rows held out for early stopping and the error on them; 0: none, or those of the path";
-        path: u64 = 0, Whole(0) => "how often the number of centres is halved for a path of held-out errors";
+        held_out: u64 = 0, Whole(0) => "rows held out for early stopping and for an error estimate; 0: none, or those of the path";
+        path: u64 = 0, Whole(0) => "number of times the number of centres is halved, for a path of held-out errors";
         seed: u64 = 0, Whole(0) => "random seed";
     }
 }

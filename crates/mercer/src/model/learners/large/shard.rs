@@ -215,7 +215,7 @@ impl LargeParams {
             return Err(Error::param("a row's class", y, format!("a whole number below {k}")));
         }
         if let Some(w) = weight.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
-            return Err(Error::param("a row's weight", w, "a number from 0 on"));
+            return Err(Error::param("a row's weight", w, "a number of at least 0"));
         }
         if n > 0 {
             Sample::new(&points, &Targets::None).check()?;

@@ -82,7 +82,7 @@ impl<'a> Training<'a> {
             && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets, amounts)
         {
             note = Some(format!(
-                "{} rows are {} different ones: equal rows are merged",
+                "{} rows, of which {} are distinct: duplicates are merged",
                 rows.len(),
                 fewer.rows.len()
             ));
@@ -328,7 +328,7 @@ impl LargeParams {
         let mut found = fit(&problem, (own, stand), &limits, exec, watch)?;
         found.info.note(centres.note.clone());
         if centres.stand.is_some() {
-            found.info.note(format!("{} rows shape the preconditioner", centres.standing()));
+            found.info.note(format!("the preconditioner is computed from {} rows", centres.standing()));
         }
         Ok(found)
     }
@@ -382,7 +382,7 @@ fn counted(design: &Blocks<'_>, found: &mut Fitted) {
     found.info.kernel_values = (values * (kept + (1.0 - kept) * passes)) as u64 + (m as u64).pow(2) / 2;
     if kept < 1.0 {
         found.info.note(format!(
-            "{:.0} % of the kernel values fit into the memory given; the others are computed in every pass",
+            "{:.0} % of the kernel values fit into the memory budget; the others are recomputed in every pass",
             100.0 * kept
         ));
     }

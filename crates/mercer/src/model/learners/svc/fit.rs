@@ -75,7 +75,7 @@ impl<'a> Plan<'a> {
         let kernel = kernel_or_default(params.kernel.as_ref(), &sample)?;
         kernel.check_points_within(sample.points.view(), exec.memory())?;
         if is_precomputed(&kernel) && sample.gram.is_none() {
-            let why = "a precomputed kernel needs its matrix: give it with the sample";
+            let why = "a precomputed kernel requires its matrix: pass it with the sample";
             return Err(Error::Unsupported(why.into()));
         }
         let by_class = params.weights_of(&labels)?;
@@ -256,12 +256,12 @@ impl<'a> Plan<'a> {
         fitted[0].info.kernel_values +=
             (0..k).filter(|&c| classes.kept(c)).map(|c| half(classes.rows(c).len())).sum::<u64>();
         let mut note = match large.into_inner() {
-            0 => "pairs of classes, each on its whole matrix".into(),
+            0 => "pairs of classes, each on its full matrix".into(),
             large => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
         };
         if sparse > 0 {
             note = format!(
-                "{note}; {sparse} large classes are likely to have few support vectors and are not computed whole"
+                "{note}; {sparse} large classes are likely to have few support vectors, and their matrices are not computed in full"
             );
         }
         Ok((fitted, note))
@@ -302,7 +302,7 @@ impl<'a> Plan<'a> {
         let mut fitted =
             side_by_side(workers, &self.order(), || (), |(), m| self.machine(m, &rows, &all, exec, crowd))?;
         fitted[0].info.kernel_values += half(n);
-        Ok((fitted, "one whole matrix for all machines".into()))
+        Ok((fitted, "one full matrix for all machines".into()))
     }
 
     /// Trains one machine on rows that are the sample's rows `index`.

@@ -68,7 +68,7 @@ impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "two classes overlap: convex weights on {} and {} of their rows meet to {:.1e} of the largest norm",
+            "two classes overlap: convex combinations of {} and {} of their rows agree to {:.1e} of the largest norm",
             self.negative.len(),
             self.positive.len(),
             self.distance / self.scale.max(f64::MIN_POSITIVE)

@@ -177,7 +177,7 @@ pub(super) fn train(
             let all = negative + positive;
             let most = 2.0 * negative.min(positive) / all;
             if params.nu > most * (1.0 + 1e-12) {
-                let allowed = format!("at most {most} to tell {} from {}", task.names[0], task.names[1]);
+                let allowed = format!("at most {most} to separate {} from {}", task.names[0], task.names[1]);
                 return Err(Error::param("nu", params.nu, allowed));
             }
             let mut problem = task.problem(params);

@@ -86,7 +86,7 @@ params! {
     /// ```
     pub struct SvcParams where Self::together {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: cost C of errors, bound nu on their fraction, or hard margin";
         /// Infinity gives the hard margin: the fit is then of kind [`Kind::Hard`].
         #[serde(with = "crate::model::param::number")]

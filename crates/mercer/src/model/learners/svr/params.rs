@@ -18,7 +18,7 @@ params! {
     /// ```
     pub struct SvrParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
-        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kernel: Option<Kernel> = None, Kernel, "rbf, width chosen from the data" => "kernel";
         loss: Loss = Loss::Epsilon, OneOf(Loss::NAMES), "epsilon" => "loss";
         c: f64 = 1.0, Above(0.0) => "cost of errors";
         epsilon: f64 = 0.1, AtLeast(0.0) => "half-width of the epsilon-insensitive tube (loss epsilon)";

@@ -208,7 +208,7 @@ fn classifier(
         (Some(rule), Some(labels)) => {
             let told = new.classes_of(&moved);
             let right: Vec<bool> = told.iter().zip(labels).map(|(a, b)| a == b).collect();
-            notes.push("the reject rule was refitted on the data, for the same share of rows".into());
+            notes.push("the reject rule was refitted on the data, for the same rejection rate".into());
             let gaps = new.gaps_of(&moved)?;
             Some(Reject::fit(&gaps, &right, Wanted::Rejected(rule.rejected))?)
         }
