@@ -81,16 +81,15 @@ impl<'a> Batch<'a> {
                     return usize::MAX;
                 }
                 // Few kinds of rows are the rule: looking through them costs less than hashing.
-                let c = match few.iter().position(|&f| f == s) {
-                    Some(c) => c,
-                    None => {
-                        let next = few.len() + class.len();
-                        if few.len() < FEW && class.is_empty() {
-                            few.push(s);
-                            next
-                        } else {
-                            *class.entry(s).or_insert(next)
-                        }
+                let c = if let Some(c) = few.iter().position(|&f| f == s) {
+                    c
+                } else {
+                    let next = few.len() + class.len();
+                    if few.len() < FEW && class.is_empty() {
+                        few.push(s);
+                        next
+                    } else {
+                        *class.entry(s).or_insert(next)
                     }
                 };
                 if c == count.len() {
