@@ -55,11 +55,11 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":["a","b"]}]}"#,
-            "texts, but its datatype says numbers",
+            "strings, but its datatype says numbers",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"BYTES","data":[1,2]}]}"#,
-            "numbers, but its datatype says texts",
+            "numbers, but its datatype says strings",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,"b"]}]}"#,
