@@ -110,7 +110,7 @@ fn equal_rows_with_different_targets_are_one_row_with_their_mean() {
             sample.weights = weights.map(Vec::as_slice);
             let params = LargeParams { lambda: 0.3, ..exact(kernel.clone(), 60) };
             let got = fitted(&params, sample, Exec::new(2));
-            assert!(got.info.notes.iter().any(|note| note.contains("equal rows are merged")));
+            assert!(got.info.notes.iter().any(|note| note.contains("duplicates are merged")));
             let ridge = RidgeParams { kernel: Some(kernel.clone()), lambda: 0.3, ..RidgeParams::default() };
             let want = ridge.fit(sample, Exec::one(), &mut silent()).expect("good data");
             close_to_scale(&decided(&got, &points), &decided(&want, &points), 1e-8);

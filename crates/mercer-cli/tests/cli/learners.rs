@@ -57,7 +57,7 @@ fn a_single_cluster_holds_every_row() {
     folder.mercer("novelty c.csv -o n.mercer -q").fine();
     for model in ["g.mercer", "n.mercer"] {
         let seen = folder.mercer(&format!("explain {model} --importance c.csv")).fine().out;
-        assert!(seen.contains("Share of predictions on 30 rows that change"), "{model}: {seen}");
+        assert!(seen.contains("Fraction of predictions on 30 rows that change"), "{model}: {seen}");
     }
     folder.mercer("pca fit c.csv -o k.mercer --components 2 -q").fine();
     assert_eq!(folder.mercer("explain k.mercer --importance c.csv").code, 1);

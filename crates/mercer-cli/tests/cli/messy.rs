@@ -360,7 +360,7 @@ fn an_explanation_with_held_out_rows_tells_columns_curves_and_mistakes() {
     }
     let page = folder.read("e.html");
     for part in
-        ["class=\"verdict\"", "matters most", "By <code>city</code>", "checksum ", "UTC", "Share of rows"]
+        ["class=\"verdict\"", "matters most", "By <code>city</code>", "checksum ", "UTC", "Fraction of rows"]
     {
         assert!(page.contains(part), "{part}");
     }

@@ -82,7 +82,7 @@ fn usage() {
         ),
         (
             "predict flowers.csv flowers.mercer --reject-rate 2",
-            "error: wanted reject rate = 2: must be from 0 to 1\n",
+            "error: target rejection rate = 2: must be from 0 to 1\n",
         ),
         (
             "predict houses.csv houses.mercer --reject-rate 0.1",

@@ -72,7 +72,7 @@ function wear(name) {
   current?.redraw?.();
 }
 
-/** Chosen settings before, else what the system says. */
+/** What was chosen before, else what the system says. */
 function theme() {
   const kept = localStorage.getItem("theme");
   return kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");

@@ -260,7 +260,7 @@ test("your data: a dropped table is shown, trained, tuned, explained, compressed
   await page.waitForSelector("[data-result]", { timeout: 60_000 });
   assert.match(await fact(page, "Error"), /%/);
   assert.match(await text(page, "[data-command]"), /mercer train/);
-  assert.match(await text(page, "[aria-label='Take it with you']"), /mercer\.SVC\(/);
+  assert.match(await text(page, "[aria-label='Export']"), /mercer\.SVC\(/);
 
   // Closing the page loses nothing.
   await page.reload();
@@ -401,7 +401,7 @@ test("a job outlives the page that started it, and two pages follow it", async (
   const href = await pages[0].$eval("a.button", (link) => link.href);
   const given = /filename\*=UTF-8''(\S+)$/.exec((await fetch(href)).headers.get("content-disposition"))[1];
   assert.equal(decodeURIComponent(given), name.replace(".csv", ".mercer"));
-  const written = await text(pages[0], "[aria-label='Take it with you']");
+  const written = await text(pages[0], "[aria-label='Export']");
   assert.ok(written.includes(`'${decodeURIComponent(given)}'`) && written.includes(`"${decodeURIComponent(given)}"`), written);
   assert.deepEqual(browser.troubles(), []);
   await Promise.all(pages.map((page) => page.close()));

@@ -27,7 +27,7 @@ pub(super) fn rows(
         let (rows, columns) = shape(&input.name, &input.shape, values)?;
         let texts = matches!(input.data, Some(Flat::Texts(_)));
         if texts != (input.datatype == Datatype::Bytes) && values > 0 {
-            let (got, want) = if texts { ("texts", "numbers") } else { ("numbers", "texts") };
+            let (got, want) = if texts { ("strings", "numbers") } else { ("numbers", "strings") };
             return Err(Refusal::bad(format!("input `{}`: {got}, but its datatype says {want}", input.name)));
         }
         if let Some(values) = &input.data {

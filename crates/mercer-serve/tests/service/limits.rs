@@ -80,7 +80,7 @@ fn a_full_queue_is_told_and_retried() {
         std::thread::sleep(Duration::from_millis(100));
         let third = server.post("/v1/models/m/predict", "text/csv", body);
         assert_eq!(header(&third.head, "retry-after"), Some("1"));
-        assert!(third.refused(429).contains("1 requests wait already"));
+        assert!(third.refused(429).contains("1 requests are already waiting"));
         first.join().expect("no panic").fine();
         second.join().expect("no panic").fine();
     });

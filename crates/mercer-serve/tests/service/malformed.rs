@@ -32,7 +32,7 @@ fn requests_that_lie_are_refused_with_words() {
         (r#"{"inputs":[]}"#, "no inputs"),
         (
             r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[1,2]}]}"#,
-            "is 4 values, but 2 are there",
+            "requires 4 values, got 2",
         ),
         (r#"{"inputs":[{"name":"x","shape":[-1,2],"datatype":"FP64","data":[1,2]}]}"#, "negative side"),
         (
@@ -55,11 +55,11 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":["a","b"]}]}"#,
-            "texts, but its datatype says numbers",
+            "strings, but its datatype says numbers",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"BYTES","data":[1,2]}]}"#,
-            "numbers, but its datatype says texts",
+            "numbers, but its datatype says strings",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,"b"]}]}"#,
@@ -105,7 +105,7 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[[1,2,3],[4]]}]}"#,
-            "arrays of 3 and of 1 values",
+            "unequal lengths, 3 and 1 values",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[1,[2,3],4]}]}"#,
@@ -159,7 +159,7 @@ fn requests_that_lie_are_refused_with_words() {
     };
     assert!(tensor("FP64", &[0; 15]).refused(400).contains("not a whole number of values"));
     assert!(tensor("BYTES", &[255, 255, 255, 255, 1]).refused(400).contains("a text of 4294967295 bytes"));
-    assert!(tensor("BYTES", &[1, 0]).refused(400).contains("ends early"));
+    assert!(tensor("BYTES", &[1, 0]).refused(400).contains("is cut off"));
     let nan = [f64::NAN.to_le_bytes(), 1f64.to_le_bytes()].concat();
     assert!(tensor("FP64", &nan).refused(400).contains("row 1, column 1"));
     for (datatype, bytes) in [

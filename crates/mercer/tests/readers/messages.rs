@@ -89,7 +89,10 @@ fn tables() {
     assert!(
         plain("1,2,x\n1,inf,x\n").starts_with("f, line 2, column 2: got `inf`, expected a finite number")
     );
-    assert_eq!(plain("1,2\n3,\"4\n5,6\n"), "f, line 2: got an open quote, expected a closing quote");
+    assert_eq!(
+        plain("1,2\n3,\"4\n5,6\n"),
+        "f, line 2: got a quote that is never closed, expected a closing quote"
+    );
     assert_eq!(plain("a,b\n"), "f: got a header and no rows, expected at least one row");
     let species = ReadOptions { label: LabelColumn::Name("species".into()), ..ReadOptions::default() };
     assert_eq!(

@@ -41,7 +41,7 @@ fn the_second_run_is_a_fit_on_vectors_and_their_images() {
         assert::all_close(&outputs(&got), &outputs(&want), 1e-4);
         // Rows are those of the training set, virtual or not.
         assert!(got.support.iter().all(|r| first.support.contains(r)));
-        assert!(got.info.notes.iter().any(|n| n.contains("made from them")), "{:?}", got.info.notes);
+        assert!(got.info.notes.iter().any(|n| n.contains("virtual examples")), "{:?}", got.info.notes);
     }
 }
 

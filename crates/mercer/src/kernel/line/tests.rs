@@ -89,7 +89,7 @@ fn refusals_say_what_would_be_right() {
     assert!(refused("rbf(gamma=1/0)").contains("not finite"));
     assert!(refused("rbf(gamma=1").contains("expected `,` after an argument, got the end"));
     assert!(refused("linear linear").contains("`linear` is unexpected after the kernel"));
-    assert!(refused("linear*2").contains("a number must stand before"));
+    assert!(refused("linear*2").contains("a number must come before"));
     assert!(refused("0*linear").contains("factor = 0: must be a number other than 0"));
     assert!(refused("linear^0").contains("degree = 0"));
     assert!(refused("").contains("expected a kernel, got nothing"));
