@@ -11,7 +11,7 @@ use mercer::watch::Stop;
 use mercer_report::{Tuned, tuned_page};
 
 use crate::commands::Command;
-use crate::commands::train::{scaling, wishes_for};
+use crate::commands::train::{given_once, scaling, wishes_for};
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
@@ -230,7 +230,9 @@ impl Tune {
         ];
         let own =
             named.into_iter().filter_map(|(name, r)| r.as_ref().map(|r| (name.to_owned(), r.0.clone())));
-        let axes = own.chain(self.grid.iter().map(|(name, r)| (name.clone(), r.0.clone()))).collect();
+        let axes: Vec<(String, Vec<f64>)> =
+            own.chain(self.grid.iter().map(|(name, r)| (name.clone(), r.0.clone()))).collect();
+        given_once(axes.iter().map(|(name, _)| name.as_str()))?;
         let splits = match &self.groups {
             _ if self.leave_one_out => Splits::LeaveOneOut,
             Some(file) => {

@@ -74,6 +74,23 @@ fn usage() {
             "error: --class-weight balanced and a weight for a single class are mutually exclusive\nhint: give one or the \
              other\n",
         ),
+        (
+            "train flowers.csv --class-weight iris=3 --class-weight iris=4",
+            "error: the class iris has two weights\nhint: give it one weight\n",
+        ),
+        (
+            "train flowers.csv --learner svc --set tol=1 --set tol=2",
+            "error: tol is given twice\nhint: give it one value\n",
+        ),
+        (
+            "train flowers.csv --learner svc -c 1 --set c=2",
+            "error: c is given twice\nhint: give it one value\n",
+        ),
+        (
+            "cluster flowers.csv -n 2 --set clusters=3",
+            "error: clusters is given twice\nhint: give it one value\n",
+        ),
+        ("tune flowers.csv -c 1,2 --grid c=3,4", "error: c is given twice\nhint: give it one value\n"),
         ("train -", "error: standard input gives no name for the model\nhint: pass `-o FILE`\n"),
         (
             "train flowers.csv --resume flowers.mercer --task novelty",

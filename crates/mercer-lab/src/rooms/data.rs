@@ -45,25 +45,16 @@ pub(crate) fn open(lab: &Arc<Lab>, paths: &[PathBuf]) -> Result<String, Failure>
     Ok(room)
 }
 
-/// Bytes of a file by which a model is told from data.
-const HEAD: usize = 4096;
-
 fn beginning(path: &Path) -> mercer::Result<Vec<u8>> {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    let read = File::open(path).and_then(|file| file.take(Model::HEAD as u64).read_to_end(&mut head));
     read.map_err(|e| mercer::Error::io(path, e))?;
     Ok(head)
 }
 
-/// Whether a file is a model, whole or broken: the library's own format, its JSON, or LIBSVM's text. A broken model is told
-/// as such, not as data of no known format.
+/// Whether a file is a model, whole or broken. A broken model is told as such, not as data of no known format.
 fn is_model(name: &str, bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let start = head.trim_ascii_start();
-    let json = || start.windows(13).any(|part| part == b"\"mercer-json\"");
-    // The length of a header, and the header, which is JSON.
-    let own = head.len() > 8 && head[4..8] == [0; 4] && head[8] == b'{';
-    name.ends_with(".mercer") || own || start.starts_with(b"svm_type") || start.starts_with(b"{") && json()
+    name.ends_with(".mercer") || Model::is_beginning(bytes)
 }
 
 fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {

@@ -19,7 +19,7 @@ use crate::files::Files;
 use args::Training;
 
 pub(super) use blocks::SHARE;
-pub(super) use wishes::{scaling, wishes_for};
+pub(super) use wishes::{given_once, scaling, wishes_for};
 
 /// Train a model
 ///

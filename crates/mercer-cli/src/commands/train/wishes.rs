@@ -1,6 +1,6 @@
 //! What the flags of a training ask of the library.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use mercer::data::Stages;
 use mercer::model::{Learner, Scaling, Task, Wishes};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::args::{ClassWeight, Multiclass, OrAuto, Slack, Training};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Done, Failure};
 use crate::model;
 
 impl Training {
@@ -48,8 +48,11 @@ impl Training {
         if self.no_shrinking {
             params.push(("shrinking", json!(false)));
         }
-        params.extend(passed_along(context));
         params.extend(settings(self.learner.as_deref(), &self.set)?);
+        given_once(params.iter().map(|(name, _)| *name))?;
+        if params.iter().all(|(name, _)| *name != SEED) {
+            params.extend(passed_along(context));
+        }
         Ok(Wishes {
             task,
             learner: self.learner.clone(),
@@ -84,8 +87,21 @@ pub(in crate::commands) fn wishes_for(
     Wishes { learner, scaling, params: passed_along(context), seed: context.seed, ..Wishes::default() }
 }
 
+const SEED: &str = "seed";
+
 fn passed_along(context: &Context) -> Vec<(&'static str, Value)> {
-    vec![("seed", json!(context.seed))]
+    vec![(SEED, json!(context.seed))]
+}
+
+/// Fails where a parameter has two values: which of them is meant cannot be known.
+pub(in crate::commands) fn given_once<'a>(names: impl Iterator<Item = &'a str>) -> Done {
+    let mut known = HashSet::new();
+    for name in names {
+        if !known.insert(name) {
+            return Err(Failure::usage(format!("{name} is given twice"), "give it one value"));
+        }
+    }
+    Ok(())
 }
 
 fn weights(all: &[ClassWeight]) -> Result<Option<Value>, Failure> {
@@ -93,7 +109,12 @@ fn weights(all: &[ClassWeight]) -> Result<Option<Value>, Failure> {
     for weight in all {
         match weight {
             ClassWeight::Of(name, w) => {
-                given.insert(name.clone(), *w);
+                if given.insert(name.clone(), *w).is_some() {
+                    return Err(Failure::usage(
+                        format!("the class {name} has two weights"),
+                        "give it one weight",
+                    ));
+                }
             }
             ClassWeight::Balanced if all.len() > 1 => {
                 return Err(Failure::usage(
