@@ -29,8 +29,22 @@ macro_rules! sums {
                     for (x, y) in x_rest.iter().zip(y_rest) {
                         rest = term(rest, *x, *y);
                     }
-                    *out = sum.iter().sum::<$t>() + rest;
+                    *out = total(sum) + rest;
                 }
+            }
+
+            /// The sum of all partial sums, by halves: one after the other they would wait for each other for longer than the
+            /// products take.
+            #[inline(always)]
+            fn total(mut sums: [$t; LANES]) -> $t {
+                let mut half = LANES / 2;
+                while half > 0 {
+                    for l in 0..half {
+                        sums[l] += sums[l + half];
+                    }
+                    half /= 2;
+                }
+                sums[0]
             }
 
             dispatch! {

@@ -13,6 +13,9 @@ mod algebra;
 mod project;
 pub(crate) mod store;
 
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Fault, Result};
 use crate::exec::{Exec, half_of_ram};
@@ -46,7 +49,25 @@ pub struct Expansion {
 /// Centres kept ready for evaluation between calls, in each float type. Clones share them. They do not affect
 /// outputs, so expansions that differ only in them compare equal.
 #[derive(Debug, Clone, Default)]
-struct Prepared(Option<(gram::Kept<f32>, gram::Kept<f64>)>);
+struct Prepared(Option<Arc<Ready>>);
+
+#[derive(Debug, Default)]
+struct Ready {
+    single: gram::Kept<f32>,
+    double: gram::Kept<f64>,
+    extent: OnceLock<Extent>,
+}
+
+/// Sizes of an expansion from which the rounding of its outputs can be bounded.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Extent {
+    /// The mean of the centres; empty if they are not dense.
+    pub mean: Vec<f64>,
+    /// The largest squared distance of a centre from it.
+    pub length: f64,
+    /// The sum of the sizes of the coefficients of each output.
+    pub size: Vec<f64>,
+}
 
 impl PartialEq for Prepared {
     fn eq(&self, _other: &Self) -> bool {
@@ -174,6 +195,19 @@ impl Expansion {
         self
     }
 
+    /// Whether the centres are kept ready: then few points are worth what is computed of the centres once.
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.prepared.0.is_some()
+    }
+
+    /// Its sizes, computed by a function unless they are kept.
+    pub(crate) fn extent(&self, compute: impl FnOnce() -> Extent) -> Cow<'_, Extent> {
+        match &self.prepared.0 {
+            Some(ready) => Cow::Borrowed(ready.extent.get_or_init(compute)),
+            None => Cow::Owned(compute()),
+        }
+    }
+
     /// All outputs at all points, n x k row by row.
     pub fn evaluate(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         self.evaluate_in(points, Precision::F64, exec)
@@ -199,12 +233,12 @@ impl Expansion {
             return Ok(());
         }
         let centres = self.centres.view();
-        if let Some((single, double)) = &self.prepared.0 {
+        if let Some(ready) = &self.prepared.0 {
             let exact = precision == Precision::F64;
             let sum = gram::Sum { kernel: &self.kernel, centres, coef: &self.coef, exact };
             return match precision {
-                Precision::F32 => single.apply(&sum, points, out, exec),
-                Precision::F64 => double.apply(&sum, points, out, exec),
+                Precision::F32 => ready.single.apply(&sum, points, out, exec),
+                Precision::F64 => ready.double.apply(&sum, points, out, exec),
             };
         }
         match precision {

@@ -12,7 +12,7 @@ use super::{Machine, Readout, Role};
 use crate::data::{Data, View};
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::expansion::Precision;
+use crate::expansion::{Extent, Precision};
 use crate::kernel::Kernel;
 use crate::num::Real;
 
@@ -25,6 +25,8 @@ const DISTANCE: f64 = 5e-7;
 const LOST: f64 = 0.2;
 /// With fewer kernel values the gain is not worth a second pass.
 const FEW: usize = 1 << 16;
+/// The same where nothing has to be computed of the centres first, in multiply-adds.
+const FEW_PREPARED: usize = 1 << 17;
 
 impl Machine {
     /// Decision values for which [`Machine::classes_of`] gives the same classes as for [`Machine::decision`]'s; None
@@ -41,20 +43,25 @@ impl Machine {
             return Ok(None);
         };
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
-        if !numbers || !self.has_bounded_coef() || points.n.saturating_mul(f.len()) < FEW {
+        let values = points.n.saturating_mul(f.len());
+        let few = values < FEW && !(f.is_prepared() && values.saturating_mul(points.d) >= FEW_PREPARED);
+        if !numbers || !self.has_bounded_coef() || few {
             return Ok(None);
         }
         let k = f.outputs();
         let centres = f.centres().view();
-        // Dense rows are shifted by the mean of the centres before products.
-        let shift = mean(centres, exec);
-        let length = longest(points, &shift, exec).max(longest(centres, &shift, exec));
-        let mut size = vec![0.0; k];
-        for line in f.coef().chunks(k.max(1)) {
-            size.iter_mut().zip(line).for_each(|(s, c)| *s += c.abs());
-        }
+        let extent = f.extent(|| {
+            // Dense rows are shifted by the mean of the centres before products.
+            let mean = mean(centres, exec);
+            let mut size = vec![0.0; k];
+            for line in f.coef().chunks(k.max(1)) {
+                size.iter_mut().zip(line).for_each(|(s, c)| *s += c.abs());
+            }
+            Extent { length: longest(centres, &mean, exec), mean, size }
+        });
+        let length = longest(points, &extent.mean, exec).max(extent.length);
         let rounding = ROUNDING + DISTANCE * gamma * 2.0 * length;
-        let close: Vec<f64> = size.iter().map(|s| s * rounding).collect();
+        let close: Vec<f64> = extent.size.iter().map(|s| s * rounding).collect();
         // If rounding could change most rows, the first pass would be wasted.
         if close.iter().any(|c| *c > LOST) {
             return Ok(None);
@@ -199,7 +206,7 @@ mod tests {
     use crate::exec::Exec;
     use crate::kernel::Kernel;
     use crate::model::svc::{Multi, Ties};
-    use crate::model::{Sample, SvcParams};
+    use crate::model::{Machine, Sample, SvcParams};
     use crate::watch::silent;
     use mercer_testkit::toy;
 
@@ -234,6 +241,36 @@ mod tests {
                     mercer_testkit::assert::close(got, plain, tol * (1.0 + plain));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn single_rows_on_kept_centres_get_the_classes_of_f64() {
+        let (n, d) = (700, 256);
+        for (classes, gamma) in [(2, 2e-3), (5, 4e-3)] {
+            let of_row: Vec<u32> = (0..n as u32).map(|i| i * 7 % 11 % classes).collect();
+            let names = (0..classes).map(|c| c.to_string()).collect();
+            let points = Points::dense(toy::normals(n, d, 3), d).expect("whole rows");
+            let targets = Targets::Classes(Labels { names, of_row });
+            let kernel = Some(Kernel::Rbf { gamma });
+            let params = SvcParams { kernel, ..SvcParams::default() };
+            let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent());
+            let mut machine = machine.expect("a fit");
+            let new = Points::dense(toy::normals(200, d, 4), d).expect("whole rows");
+            let row = |i: usize| new.view().slice(i..i + 1);
+            let rough =
+                |machine: &Machine, i| machine.decision_for_classes(row(i), Exec::one()).expect("numbers");
+            assert_eq!(rough(&machine, 0), None, "the centres are not kept");
+            machine.expansion = machine.expansion.clone().prepared();
+            let mut used = 0;
+            for i in 0..200 {
+                let Some(values) = rough(&machine, i) else { continue };
+                used += 1;
+                let exact = machine.decision(row(i), Exec::one()).expect("numbers");
+                assert_ne!(values, exact, "in f32");
+                assert_eq!(machine.classes_of(&values), machine.classes_of(&exact), "{classes} {i}");
+            }
+            assert!(used > 150, "the fast way was taken {used} times of 200");
         }
     }
 
