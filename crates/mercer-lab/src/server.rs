@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use mercer::Exec;
 use mercer_serve::error::Refusal;
-use mercer_serve::shell::{self, Access, Shell};
+use mercer_serve::shell::{self, Access, Lanes, Shell};
 use tokio::sync::watch;
 use tower_service::Service as _;
 
@@ -68,12 +68,9 @@ pub fn serve(
     let room = data::open(&lab, &settings.opened)?;
     let shell = Arc::new(Shell::new(access, lab.limits).map_err(Failure::System)?);
     let secret = secret()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_name("http")
-        .enable_all()
-        .build()
-        .map_err(|e| Failure::System(format!("threads cannot be started: {e}")))?;
+    let no_threads = |e| Failure::System(format!("threads cannot be started: {e}"));
+    let lanes = Lanes::start(2).map_err(no_threads)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_threads)?;
     let served = runtime.block_on(async {
         let listener = shell.bind().await.map_err(|source| Failure::Port { address, source })?;
         let address = listener.local_addr().unwrap_or(address);
@@ -86,11 +83,10 @@ pub fn serve(
             lab.jobs.cancel_all();
         };
         let door = Door { secret, port: address.port(), app: router(Arc::clone(&lab)) };
-        Arc::clone(&shell).serve(listener, door.router(), stopped).await;
+        Arc::clone(&shell).serve(listener, door.router(), &lanes, stopped).await;
         Ok(())
     });
     lab.jobs.cancel_all();
-    runtime.shutdown_timeout(Duration::from_millis(500));
     served
 }
 
@@ -196,7 +192,7 @@ fn answered(reply: Reply) -> Response<Body> {
 
 async fn body(lab: &Lab, request: Request<Body>) -> Result<Bytes, Refusal> {
     let (head, body) = request.into_parts();
-    shell::body(&head.headers, body, &lab.limits).await
+    shell::body(&head.headers, body, &lab.limits, &lab.bodies).await
 }
 
 /// Reads the body and computes.

@@ -8,7 +8,7 @@ use mercer::Exec;
 use mercer::data::Dataset;
 use mercer::model::Model;
 use mercer_serve::error::Refusal;
-use mercer_serve::shell::Limits;
+use mercer_serve::shell::{Limits, Room};
 use tokio::sync::{Semaphore, watch};
 
 use crate::jobs::Jobs;
@@ -21,6 +21,8 @@ pub(crate) struct Lab {
     pub(crate) exec: Exec,
     pub(crate) seed: u64,
     pub(crate) limits: Limits,
+    /// The memory of bodies.
+    pub(crate) bodies: Room,
     pub(crate) jobs: Jobs,
     /// Models that were trained here, as files.
     pub(crate) folder: tempfile::TempDir,
@@ -90,6 +92,7 @@ impl Lab {
             exec,
             seed,
             limits,
+            bodies: Room::within(exec.memory()),
             jobs: Jobs::default(),
             folder: tempfile::tempdir()?,
             digits: OnceLock::new(),

@@ -14,7 +14,7 @@ use crate::batch::Batcher;
 use crate::error::Refusal;
 use crate::metrics::{self, Metrics};
 use crate::models::Registry;
-use crate::shell::{self, Counts, Limits};
+use crate::shell::{self, Counts, Limits, Room};
 use crate::{pages, plain, v2};
 
 /// What all requests share.
@@ -23,6 +23,8 @@ pub(crate) struct App {
     pub(crate) registry: Registry,
     pub(crate) batcher: Arc<Batcher>,
     pub(crate) limits: Limits,
+    /// The memory of bodies and responses.
+    pub(crate) room: Room,
     pub(crate) exec: Exec,
     pub(crate) metrics: Metrics,
     pub(crate) counts: Arc<Counts>,

@@ -1,5 +1,7 @@
 //! What a request is refused with: a status, and words in the protocol's shape, `{"error": "..."}`.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 
@@ -42,7 +44,7 @@ impl Refusal {
 
     /// The response.
     pub fn response(&self) -> Response<Body> {
-        let body = serde_json::json!({ "error": self.message }).to_string();
+        let body = serde_json::json!({ "error": shortened(&self.message, LONGEST) }).to_string();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -54,6 +56,17 @@ impl Refusal {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+/// Characters of a message. It may quote what was sent, which may be megabytes.
+const LONGEST: usize = 4000;
+
+/// A text of so many characters at most.
+pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]).into(),
+        None => text.into(),
     }
 }
 

@@ -7,6 +7,8 @@ use mercer::reduce::preimage::PreimageParams;
 use mercer::watch::{self, Note, NoteKind};
 use mercer::{Exec, Result};
 
+use crate::error::shortened;
+
 /// A named output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Output {
@@ -127,8 +129,9 @@ pub(crate) fn offered(model: &Model) -> Vec<Output> {
     all
 }
 
-/// Warnings that a response has room for.
+/// Warnings that a response has room for, and their characters: clients take heads of a few kilobytes.
 const MOST_WARNINGS: usize = 8;
+const LONGEST_WARNING: usize = 400;
 
 /// The header of a warning.
 pub(crate) const WARNING: &str = "x-mercer-warning";
@@ -157,7 +160,10 @@ impl Rows {
     pub(crate) fn warnings(&self) -> Vec<HeaderValue> {
         let Rows::Data(data) = self else { return Vec::new() };
         let warnings = data.notes.iter().filter(|note| note.kind == NoteKind::Warning);
-        let text = |note: &Note| HeaderValue::from_str(&note.text.escape_default().to_string()).ok();
+        let text = |note: &Note| {
+            let text = shortened(&note.text, LONGEST_WARNING).escape_default().to_string();
+            HeaderValue::from_str(&text).ok()
+        };
         warnings.filter_map(text).take(MOST_WARNINGS).collect()
     }
 

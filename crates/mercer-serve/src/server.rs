@@ -11,7 +11,7 @@ use crate::app::{App, router};
 use crate::batch::{Batcher, Batching};
 use crate::metrics::Metrics;
 use crate::models::{Place, Registry};
-use crate::shell::{Access, Limits, Shell};
+use crate::shell::{Access, Lanes, Limits, Room, Shell};
 
 /// What a server is told.
 #[derive(Debug, Clone)]
@@ -77,18 +77,17 @@ pub fn serve(
         registry,
         batcher: Arc::clone(&batcher),
         limits,
+        room: Room::within(exec.memory()),
         exec,
         metrics: Metrics::default(),
         counts: shell.counts(),
         control,
         stopping: AtomicBool::new(false),
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(io_threads.max(1))
-        .thread_name("http")
-        .enable_all()
-        .build()
-        .map_err(Failure::Threads)?;
+    let lanes = Lanes::start(io_threads).map_err(Failure::Threads)?;
+    // This thread accepts connections.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::Threads)?;
     let workers = batcher.start().map_err(Failure::Threads)?;
     let ended = AtomicBool::new(false);
     let all_answered = std::thread::scope(|scope| {
@@ -107,7 +106,7 @@ pub fn serve(
                 app.stopping.store(true, Ordering::SeqCst);
                 tracing::info!("stopping: accepted requests are finished");
             };
-            Ok(Arc::clone(&shell).serve(listener, router(Arc::clone(&app)), stopped).await)
+            Ok(Arc::clone(&shell).serve(listener, router(Arc::clone(&app)), &lanes, stopped).await)
         });
         ended.store(true, Ordering::SeqCst);
         done
@@ -116,6 +115,6 @@ pub fn serve(
     for worker in workers {
         let _ = worker.join();
     }
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(lanes);
     Ok(Summary { all_answered: all_answered? })
 }

@@ -41,7 +41,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     tokens: Option<PathBuf>,
 
-    /// Certificate chain in PEM
+    /// Certificate chain in PEM; read again when it changes
     #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Access")]
     tls_cert: Option<PathBuf>,
 
@@ -49,7 +49,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = "Access")]
     tls_key: Option<PathBuf>,
 
-    /// Listen beyond this machine without tokens or without TLS
+    /// Listen beyond this machine without tokens or without TLS; allow pages of other names
     #[arg(long, help_heading = "Access")]
     insecure: bool,
 
@@ -94,7 +94,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, help_heading = "Limits")]
     head_timeout: f64,
 
-    /// Time limit in seconds for the request body
+    /// Time limit in seconds for the request body, and for a response to make progress
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = "Limits")]
     body_timeout: f64,
 

@@ -1,7 +1,8 @@
 //! Loading: a file is read and its checksum verified, the model is asked once with its own centres, and only then served.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mercer::data::{Data, ImageShape};
@@ -9,7 +10,7 @@ use mercer::model::Model;
 use mercer::{Error, Exec, Result};
 use sha2::{Digest as _, Sha256};
 
-use super::places::Found;
+use super::places::{self, Found};
 use crate::outputs::{Output, offered};
 use crate::pace::Pace;
 
@@ -49,17 +50,17 @@ pub struct Served {
 
 /// Reads a file and makes sure that what it holds can predict.
 pub(super) fn load(found: &Found, exec: Exec, loaded: &[Arc<Served>]) -> Result<Arc<Served>> {
-    let bytes = std::fs::read(&found.path).map_err(|e| Error::io(&found.path, e))?;
+    // Once: a file that is replaced in the meantime must not give one version its name and another its model.
+    let bytes = whole(&found.path, exec.memory())?;
     let mut digest = String::new();
     for byte in Sha256::digest(&bytes) {
         let _ = write!(digest, "{byte:02x}");
     }
-    drop(bytes);
     let known = loaded.iter().find(|served| served.digest == digest);
     let model = if let Some(served) = known {
         Arc::clone(&served.model)
     } else {
-        let model = Model::read_within(&found.path, exec.memory())?.prepared();
+        let model = Model::from_any(&found.path.display().to_string(), &bytes)?.prepared();
         ask(&model)?;
         Arc::new(model)
     };
@@ -85,6 +86,22 @@ pub(super) fn load(found: &Found, exec: Exec, loaded: &[Arc<Served>]) -> Result<
         model,
         pace: Pace::default(),
     }))
+}
+
+/// The bytes of a file that fits into memory.
+fn whole(path: &Path, memory: u64) -> Result<Vec<u8>> {
+    let refused = |e| Error::io(path, e);
+    // Looked at before it is opened: to open a pipe waits for whoever writes into it.
+    places::stamp(path).map_err(refused)?;
+    let file = std::fs::File::open(path).map_err(refused)?;
+    let needed = file.metadata().map_err(refused)?.len();
+    if needed > memory {
+        return Err(Error::Memory { what: path.display().to_string(), needed, allowed: memory });
+    }
+    let mut bytes = Vec::new();
+    // A file that grows meanwhile is not read beyond that.
+    file.take(memory).read_to_end(&mut bytes).map_err(refused)?;
+    Ok(bytes)
 }
 
 /// Asks a model for its outputs at some of its own centres, which are finite numbers or an error.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use mercer::Exec;
 
@@ -58,10 +58,19 @@ pub struct Registry {
 /// What the last look at the files saw.
 #[derive(Debug, Default)]
 struct Look {
-    seen: HashMap<PathBuf, (Stamp, Result<Arc<Served>, String>)>,
+    seen: HashMap<PathBuf, Seen>,
     unloaded: Vec<String>,
     /// What was wrong the last time: it is said once, not every second.
     complaint: Option<String>,
+}
+
+/// A file as it was read.
+#[derive(Debug)]
+struct Seen {
+    stamp: Stamp,
+    /// Whether another change could have the same stamp: it is read once more.
+    fresh: bool,
+    result: Result<Arc<Served>, String>,
 }
 
 impl Registry {
@@ -79,8 +88,9 @@ impl Registry {
                 ));
             }
             if found.asked {
+                let fresh = found.stamp.is_fresh(SystemTime::now());
                 let served = load::load(&found, registry.exec, &look.loaded())?;
-                look.seen.insert(found.path.clone(), (found.stamp, Ok(served)));
+                look.seen.insert(found.path.clone(), Seen { stamp: found.stamp, fresh, result: Ok(served) });
             }
         }
         registry.refresh(&mut look);
@@ -128,20 +138,10 @@ impl Registry {
                 continue;
             }
             keys.insert(found.key(), &found.path);
-            let known = look.seen.get(&found.path).filter(|(stamp, _)| *stamp == found.stamp);
-            let result = if let Some((_, result)) = known {
-                result.clone()
-            } else {
-                let result = load::load(found, self.exec, &look.loaded()).map_err(|e| e.to_string());
-                match &result {
-                    Ok(served) => {
-                        let (version, kind) = (&served.version, served.model.kind());
-                        tracing::info!(model = found.name, version, kind, "loaded");
-                    }
-                    Err(why) => tracing::warn!(model = found.name, "not loaded: {why}"),
-                }
-                look.seen.insert(found.path.clone(), (found.stamp, result.clone()));
-                result
+            let known = look.seen.get(&found.path).filter(|seen| seen.stamp == found.stamp && !seen.fresh);
+            let result = match known {
+                Some(seen) => seen.result.clone(),
+                None => self.read(look, found),
             };
             let before = old.get(&found.name);
             let entry = new.entry(found.name.clone()).or_insert_with(|| {
@@ -180,6 +180,26 @@ impl Registry {
         let lost = |path: &PathBuf| self.places.iter().any(|place| place.has_lost(path));
         look.seen.retain(|path, _| all.iter().any(|found| found.path == *path) || lost(path));
         *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+    }
+
+    /// Reads a file, and says so where it holds something new.
+    fn read(&self, look: &mut Look, found: &Found) -> Result<Arc<Served>, String> {
+        let fresh = found.stamp.is_fresh(SystemTime::now());
+        let mut result = load::load(found, self.exec, &look.loaded()).map_err(|e| e.to_string());
+        let before = look.seen.remove(&found.path).map(|seen| seen.result);
+        match (&result, before) {
+            (Ok(served), Some(Ok(old))) if served.digest == old.digest && served.version == old.version => {
+                result = Ok(old);
+            }
+            (Err(why), Some(Err(old))) if *why == old => {}
+            (Ok(served), _) => {
+                let (version, kind) = (&served.version, served.model.kind());
+                tracing::info!(model = found.name, version, kind, "loaded");
+            }
+            (Err(why), _) => tracing::warn!(model = found.name, "not loaded: {why}"),
+        }
+        look.seen.insert(found.path.clone(), Seen { stamp: found.stamp, fresh, result: result.clone() });
+        result
     }
 
     /// All models as they are now.
@@ -278,7 +298,7 @@ impl Look {
 
     /// The models that are in memory: equal files share one.
     fn loaded(&self) -> Vec<Arc<Served>> {
-        self.seen.values().filter_map(|(_, result)| result.as_ref().ok().cloned()).collect()
+        self.seen.values().filter_map(|seen| seen.result.as_ref().ok().cloned()).collect()
     }
 }
 

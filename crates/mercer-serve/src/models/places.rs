@@ -1,7 +1,7 @@
 //! Where models lie: single files, and folders of `NAME.mercer`, `NAME/3.mercer` or `NAME/3/anything.mercer`.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use mercer::{Error, Result};
 
@@ -15,6 +15,16 @@ pub struct Place {
     name: Option<String>,
     /// Whether it was a folder when it was named: one that is gone is not a file of models that are gone.
     folder: bool,
+}
+
+impl Stamp {
+    /// Whether the file was written so shortly before a moment that it can have changed since and still look the same: file
+    /// systems count time in steps of milliseconds to seconds.
+    pub(super) fn is_fresh(&self, now: SystemTime) -> bool {
+        let Some(modified) = self.modified else { return false };
+        let apart = now.duration_since(modified).unwrap_or_else(|ahead| ahead.duration());
+        apart < SETTLED
+    }
 }
 
 impl Place {
@@ -58,6 +68,9 @@ pub(super) struct Stamp {
     #[cfg(unix)]
     inode: u64,
 }
+
+/// How long after a change a file can change again unseen.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// A file that may hold a model.
 #[derive(Debug, Clone)]
@@ -144,8 +157,12 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-fn stamp(path: &Path) -> std::io::Result<Stamp> {
+/// What tells of a change of a file. Fails for what is none, such as a pipe.
+pub(super) fn stamp(path: &Path) -> std::io::Result<Stamp> {
     let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file"));
+    }
     Ok(Stamp {
         modified: about.modified().ok(),
         bytes: about.len(),

@@ -54,7 +54,7 @@ async fn predicted(
     let (served, stats) = app.registry.find(name, version)?;
     let _clock = app.metrics.clock();
     let outputs = asked(&served, query)?;
-    let body = shell::body(headers, body, &app.limits).await?;
+    let body = shell::body(headers, body, &app.limits, &app.room).await?;
     let given = Form::of_type(headers.get(header::CONTENT_TYPE), &body)?;
     let form = Form::accepted(headers.get(header::ACCEPT), given)?;
     // Files of any size are parsed here: not on a thread that serves sockets, unless they are small.
@@ -64,14 +64,23 @@ async fn predicted(
         let (own, served) = (Arc::clone(app), Arc::clone(&served));
         let read = move || rows(&served, given, &body, &own.limits, own.exec);
         let failed =
-            |_| Refusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "the rows could not be read");
-        tokio::task::spawn_blocking(read).await.map_err(failed)??
+            || Refusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "the rows could not be read");
+        shell::aside(read).await.ok_or_else(failed)??
     };
     let wanted: Wanted = outputs.iter().copied().collect();
     let warnings = rows.warnings();
     let answer = app.batcher.ask(&served, &stats, rows, wanted).await?;
-    let (kind, bytes) = write::answer(&served, &answer, &outputs, form)?;
-    let mut response = shell::asset(kind, bytes);
+    let (kind, bytes) = if answer.rows.len() <= FEW_ROWS {
+        write::answer(&served, &answer, &outputs, form)?
+    } else {
+        let served = Arc::clone(&served);
+        let write = move || write::answer(&served, &answer, &outputs, form);
+        let failed = || {
+            Refusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "the response could not be written")
+        };
+        shell::aside(write).await.ok_or_else(failed)??
+    };
+    let mut response = shell::asset(kind, app.room.holding(bytes));
     if let Ok(version) = HeaderValue::from_str(&served.version) {
         response.headers_mut().insert("x-model-version", version);
     }
@@ -81,8 +90,9 @@ async fn predicted(
     Ok(response)
 }
 
-/// Bytes of a body that is parsed at once.
+/// Bytes of a body that is parsed at once, and rows whose predictions are written at once.
 const SMALL: usize = 64 << 10;
+const FEW_ROWS: usize = 1000;
 
 /// The outputs that `?output=label,probability` asks for; else the label, and features where there is none.
 fn asked(served: &Served, query: Option<&str>) -> Result<Vec<Output>, Refusal> {

@@ -14,13 +14,14 @@ use crate::error::Refusal;
 use crate::models::Served;
 use crate::outputs::Rows;
 use crate::shell::Limits;
-use crate::v2::Flat;
+use crate::v2::{Flat, Numbers};
 
 /// What the body is called in messages.
 const BODY: &str = "request";
 
 /// The rows of a body.
 pub fn rows(served: &Served, form: Form, body: &[u8], limits: &Limits, exec: Exec) -> Result<Rows, Refusal> {
+    let exec = limits.reading(exec);
     let rows =
         if form == Form::Json { json(served, body, limits, exec)? } else { read(served, form, body, exec)? };
     check_rows(rows.len(), limits)?;
@@ -71,10 +72,10 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     let text = crate::v2::without_mark(body).trim_ascii();
     // Rows of numbers for a model of numbers need no reader.
     if let (Some(d), false, true) = (served.columns, served.table, text.starts_with(b"[["))
-        && let Ok(values) = serde_json::from_slice::<Vec<Vec<f64>>>(text)
-        && values.iter().all(|row| row.len() == d)
+        && let Some(Numbers { values, sides, depth: 2 }) = Numbers::read(text)
+        && sides[1] == Some(d)
     {
-        return Ok(Rows::Points(with_image(served, Points::dense(values.concat(), d)?)?));
+        return Ok(Rows::Points(with_image(served, Points::dense(values, d)?)?));
     }
     let list: Vec<&RawValue> = if text.starts_with(b"[") {
         serde_json::from_slice(text).map_err(wrong)?

@@ -16,6 +16,9 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tower_service::Service as _;
 
+use super::lanes::Lanes;
+use super::patient::Patient;
+use super::rest::Rest;
 use super::{Access, Limits, Tokens, guard};
 
 /// How long requests are taken after the word to stop: on a busy connection the next one comes sooner.
@@ -64,7 +67,7 @@ pub struct Shell {
     limits: Limits,
     tokens: Option<Tokens>,
     #[cfg(feature = "tls")]
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<super::tls::Tls>,
     counts: Arc<Counts>,
     /// Whether it was told to stop: responses then say that their connection ends.
     draining: AtomicBool,
@@ -88,11 +91,12 @@ impl Shell {
         access.check()?;
         let tokens = access.tokens.as_deref().map(Tokens::read).transpose()?;
         #[cfg(feature = "tls")]
-        let tls = access.tls.as_ref().map(|(chain, key)| super::tls::acceptor(chain, key)).transpose()?;
+        let tls = access.tls.as_ref().map(|(chain, key)| super::tls::Tls::read(chain, key)).transpose()?;
         #[cfg(not(feature = "tls"))]
         if access.tls.is_some() {
             return Err("this build has no TLS; build it with `--features tls`".into());
         }
+        let limits = Limits { connections: allowed(limits.connections), ..limits };
         let run = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Ok(Shell {
             access,
@@ -126,6 +130,7 @@ impl Shell {
         self: Arc<Self>,
         listener: TcpListener,
         app: Router,
+        lanes: &Lanes,
         stop: impl Future<Output = ()>,
     ) -> bool {
         let (stopping, stopped) = watch::channel(false);
@@ -159,20 +164,17 @@ impl Shell {
                 continue;
             };
             let _ = socket.set_nodelay(true);
-            let (shell, app, stopped) = (Arc::clone(&self), app.clone(), stopped.clone());
-            tokio::spawn(async move {
-                shell.counts.open.fetch_add(1, Ordering::Relaxed);
-                #[cfg(feature = "tls")]
-                if let Some(tls) = &shell.tls {
-                    let greeting = tokio::time::timeout(shell.limits.head_time, tls.accept(socket)).await;
-                    if let Ok(Ok(socket)) = greeting {
-                        shell.connection(socket, peer, app, stopped).await;
-                    }
-                    shell.counts.open.fetch_sub(1, Ordering::Relaxed);
-                    drop(place);
-                    return;
+            let socket = match socket.into_std() {
+                Ok(socket) => socket,
+                Err(error) => {
+                    tracing::warn!("a connection could not be served: {error}");
+                    continue;
                 }
-                shell.connection(socket, peer, app, stopped).await;
+            };
+            let (shell, app, stopped) = (Arc::clone(&self), app.clone(), stopped.clone());
+            lanes.spawn(socket, move |socket| async move {
+                shell.counts.open.fetch_add(1, Ordering::Relaxed);
+                shell.greeted(socket, peer, app, stopped).await;
                 shell.counts.open.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
@@ -182,6 +184,25 @@ impl Shell {
         drop(stopped);
         // Every connection holds a receiver: once they are gone, all is done.
         tokio::time::timeout(self.access.grace, stopping.closed()).await.is_ok()
+    }
+
+    /// A connection, after the greetings of TLS where it has any.
+    async fn greeted(
+        self: &Arc<Self>,
+        socket: tokio::net::TcpStream,
+        peer: SocketAddr,
+        app: Router,
+        stopped: watch::Receiver<bool>,
+    ) {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            let greeting = tokio::time::timeout(self.limits.head_time, tls.acceptor().accept(socket)).await;
+            if let Ok(Ok(socket)) = greeting {
+                self.connection(socket, peer, app, stopped).await;
+            }
+            return;
+        }
+        self.connection(socket, peer, app, stopped).await;
     }
 
     async fn connection(
@@ -197,7 +218,8 @@ impl Shell {
         });
         let mut server = http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(self.limits.head_time);
-        let connection = server.serve_connection(TokioIo::new(socket), answer);
+        let connection =
+            server.serve_connection(TokioIo::new(Patient::new(socket, self.limits.body_time)), answer);
         tokio::pin!(connection);
         // What goes wrong on a connection is the client's own doing, and it is told where it can be.
         tokio::select! {
@@ -220,18 +242,28 @@ impl Shell {
             .then(|| (Instant::now(), request.method().clone(), request.uri().clone()));
         let given = request.headers().get("x-request-id").filter(|id| id.len() <= 128).cloned();
         let id = given.unwrap_or_else(|| self.new_id());
-        let mut response = match guard::check(
+        // A client that asks before it sends its body sends none after a refusal.
+        let asks_first = request.headers().contains_key(header::EXPECT);
+        let (parts, body) = request.into_parts();
+        let (body, rest) = Rest::of(body);
+        let request = Request::from_parts(parts, body);
+        let checked = guard::check(
             request.uri().path(),
             request.version(),
             request.headers(),
             self.tokens.as_ref(),
-        ) {
+            self.access.private(),
+        );
+        let mut response = match checked {
             Ok(()) => match app.call(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             },
             Err(refusal) => refusal.response(),
         };
+        if let Some(rest) = rest.filter(|_| !response.status().is_success() && !asks_first) {
+            rest.drop_some().await;
+        }
         self.counts.statuses.add(response.status().as_u16());
         if let Some((start, method, uri)) = start {
             tracing::info!(
@@ -258,6 +290,24 @@ impl Shell {
         HeaderValue::from_str(&format!("{:x}-{number:x}", self.run))
             .unwrap_or_else(|_| HeaderValue::from_static("0"))
     }
+}
+
+/// Open files that are left for all but connections: models, certificates, threads.
+const OTHER_FILES: usize = 64;
+
+/// As many connections as the system lets a process have: beyond its open files nobody could be told that there are too
+/// many, and no model could be read.
+fn allowed(wanted: usize) -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let files = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    let Some(most) = files.map(|files| files.saturating_sub(OTHER_FILES).max(1)) else { return wanted };
+    if wanted > most {
+        tracing::warn!(
+            "at most {most} connections instead of {wanted}: the system limits open files (ulimit -n)"
+        );
+    }
+    wanted.min(most)
 }
 
 /// One connection too many: told so, without waiting for what it asks.

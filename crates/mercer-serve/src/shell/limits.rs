@@ -8,7 +8,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use bytes::{Bytes, BytesMut};
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use http_body_util::BodyExt as _;
+use mercer::Exec;
 
+use super::room::{Room, Share};
 use crate::error::Refusal;
 
 /// Limits of a server.
@@ -44,8 +46,15 @@ impl Default for Limits {
     }
 }
 
-/// The whole body of a request, decompressed, within the limits.
-pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, Refusal> {
+impl Limits {
+    /// What reading a body may use beyond a multiple of its bytes: a small one may unpack to a large one.
+    pub(crate) fn reading(&self, exec: Exec) -> Exec {
+        exec.with_memory(exec.memory().min((self.body as u64).saturating_mul(4)))
+    }
+}
+
+/// The whole body of a request, decompressed, within the limits; counted in the room until its last copy is gone.
+pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits, room: &Room) -> Result<Bytes, Refusal> {
     let too_large = || {
         Refusal::too_large(format!("the body has more than {} bytes, the limit of this server", limits.body))
     };
@@ -53,6 +62,7 @@ pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<By
     if declared.is_some_and(|bytes| bytes > limits.body) {
         return Err(too_large());
     }
+    let mut share = room.share();
     let read = async {
         let mut body = body;
         let mut first: Option<Bytes> = None;
@@ -60,9 +70,11 @@ pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<By
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|e| Refusal::bad(format!("the body ends early: {e}")))?;
             let Ok(data) = frame.into_data() else { continue };
-            if first.as_ref().map_or(0, Bytes::len).max(rest.len()) + data.len() > limits.body {
+            let held = first.as_ref().map_or(0, Bytes::len).max(rest.len()) + data.len();
+            if held > limits.body {
                 return Err(too_large());
             }
+            share.grow_to(held)?;
             // A body in one piece, as small ones are, is never copied.
             match first.take() {
                 None if rest.is_empty() => first = Some(data),
@@ -87,30 +99,34 @@ pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<By
         }
     };
     let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
-    let Some(coding) = codings.next() else { return Ok(read) };
+    let Some(coding) = codings.next() else { return Ok(share.of(read)) };
     if codings.next().is_some() {
         return Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "several headers `Content-Encoding`, expected one",
         ));
     }
-    let unpack = || unpacked(coding.to_str().unwrap_or("?"), &read, limits.body);
-    let held = if read.len() <= SMALL { unpack() } else { tokio::task::block_in_place(unpack) }?;
-    match held {
-        Some(bytes) if bytes.len() > limits.body => Err(too_large()),
-        Some(bytes) => Ok(bytes.into()),
-        None => Ok(read),
+    let coding = coding.to_str().unwrap_or("?").trim().to_ascii_lowercase();
+    if matches!(coding.as_str(), "" | "identity") {
+        return Ok(share.of(read));
     }
+    let (most, read_length) = (limits.body, read.len());
+    let unpack = move || unpacked(&coding, &read, most, share);
+    let (bytes, share) = if read_length <= SMALL {
+        unpack()?
+    } else {
+        let failed = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the body could not be decompressed");
+        super::aside(unpack).await.ok_or_else(failed)??
+    };
+    if bytes.len() > limits.body { Err(too_large()) } else { Ok(share.of(bytes.into())) }
 }
 
 /// Bytes of a body that are decompressed at once.
 const SMALL: usize = 64 << 10;
 
-/// What a compressed body holds, up to one byte more than the limit; none where it is not compressed.
-fn unpacked(coding: &str, body: &[u8], most: usize) -> Result<Option<Vec<u8>>, Refusal> {
-    let coding = coding.trim().to_ascii_lowercase();
-    let mut packed: Box<dyn Read> = match coding.as_str() {
-        "" | "identity" => return Ok(None),
+/// What a compressed body holds, up to one byte more than the limit, and its share of the room.
+fn unpacked(coding: &str, body: &[u8], most: usize, mut share: Share) -> Result<(Vec<u8>, Share), Refusal> {
+    let mut packed: Box<dyn Read + '_> = match coding {
         "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(body)),
         "deflate" => Box::new(ZlibDecoder::new(body)),
         other => {
@@ -121,8 +137,17 @@ fn unpacked(coding: &str, body: &[u8], most: usize) -> Result<Option<Vec<u8>>, R
         }
     };
     let mut bytes = Vec::new();
-    match packed.by_ref().take(most as u64 + 1).read_to_end(&mut bytes) {
-        Ok(_) => Ok(Some(bytes)),
-        Err(e) => Err(Refusal::bad(format!("the body is not valid {coding}, its content encoding: {e}"))),
+    loop {
+        // In pieces: a few bytes may become many, which need room.
+        let piece = SMALL.min(most + 1 - bytes.len());
+        match packed.by_ref().take(piece as u64).read_to_end(&mut bytes) {
+            Ok(0) => return Ok((bytes, share)),
+            Ok(_) => share.grow_to(body.len() + bytes.len())?,
+            Err(e) => {
+                return Err(Refusal::bad(format!(
+                    "the body is not valid {coding}, its content encoding: {e}"
+                )));
+            }
+        }
     }
 }

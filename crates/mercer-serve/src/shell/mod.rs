@@ -5,12 +5,17 @@
 
 mod connection;
 mod guard;
+mod lanes;
 mod limits;
 mod log;
 mod page;
+mod patient;
+mod rest;
+mod room;
 #[cfg(feature = "tls")]
 mod tls;
 mod tokens;
+mod watched;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,9 +23,11 @@ use std::time::Duration;
 
 pub use connection::{Counts, Shell};
 pub(crate) use guard::decoded;
+pub use lanes::{Lanes, aside};
 pub use limits::{Limits, body};
 pub use log::{LogFormat, LogLevel, start_log};
 pub use page::{asset, document, escape, html};
+pub use room::Room;
 pub use tokens::Tokens;
 
 /// How a server listens, and whom it lets in.
@@ -50,6 +57,11 @@ impl Access {
     /// Whether whoever can connect may also load and unload models: those on this machine, or with a token.
     pub fn trusted(&self) -> bool {
         self.listen.ip().is_loopback() || self.tokens.is_some()
+    }
+
+    /// Whether only this machine reaches the server, and needs no token; unless the user said that it may be open.
+    fn private(&self) -> bool {
+        self.listen.ip().is_loopback() && self.tokens.is_none() && !self.insecure
     }
 
     /// Fails where strangers could ask or read along and nobody said that they may.

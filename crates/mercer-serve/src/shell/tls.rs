@@ -1,14 +1,30 @@
-//! TLS from files: a certificate chain and its key, in PEM.
+//! TLS from files: a certificate chain and its key, in PEM. The files are read again when they change, as certificates are
+//! renewed every few weeks; connections that are open keep the certificate they began with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
-/// An acceptor of TLS connections.
-pub(super) fn acceptor(chain: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+use super::watched::Watched;
+
+/// Accepts TLS connections, by the certificate as it is now.
+pub(super) struct Tls(Watched<TlsAcceptor>);
+
+impl Tls {
+    pub(super) fn read(chain: &Path, key: &Path) -> Result<Self, String> {
+        Watched::new(vec![chain.to_owned(), key.to_owned()], acceptor).map(Tls)
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        self.0.get()
+    }
+}
+
+fn acceptor(files: &[PathBuf]) -> Result<TlsAcceptor, String> {
+    let (chain, key) = (&files[0], &files[1]);
     let wrong = |file: &Path, why: String| format!("{}: {why}", file.display());
     let read = CertificateDer::pem_file_iter(chain).map_err(|e| wrong(chain, e.to_string()))?;
     let certificates = read.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(chain, e.to_string()))?;

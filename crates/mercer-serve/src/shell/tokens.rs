@@ -1,80 +1,57 @@
 //! Bearer tokens from a file, one per line. The file is read again when it changes.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-/// How often the file is looked at.
-const EVERY: Duration = Duration::from_secs(1);
+use super::watched::Watched;
 
 /// The tokens that are let in.
-#[derive(Debug)]
-pub struct Tokens {
-    path: PathBuf,
-    state: Mutex<State>,
-}
+pub struct Tokens(Watched<Arc<[Digest]>>);
 
-#[derive(Debug)]
-struct State {
-    digests: Vec<[u8; 32]>,
-    stamp: Option<SystemTime>,
-    looked: Instant,
+type Digest = [u8; 32];
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokens").finish_non_exhaustive()
+    }
 }
 
 impl Tokens {
     /// Reads a file: a token per line, at least one; lines that begin with `#` are comments.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let digests = digests(path)?;
-        let state = State { digests, stamp: stamp(path), looked: Instant::now() };
-        Ok(Tokens { path: path.to_owned(), state: Mutex::new(state) })
+        Watched::new(vec![path.to_owned()], digests).map(Tokens)
     }
 
     /// Whether a token is let in. Compares digests of equal length, all of them and to their ends, so that the time
     /// taken tells nothing of how much was right.
     pub fn allow(&self, token: &str) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.looked.elapsed() >= EVERY {
-            state.looked = Instant::now();
-            let now = stamp(&self.path);
-            if now != state.stamp {
-                match digests(&self.path) {
-                    Ok(digests) => {
-                        state.digests = digests;
-                        state.stamp = now;
-                        tracing::info!(file = %self.path.display(), "tokens read again");
-                    }
-                    Err(why) => tracing::warn!("{why}; the previous tokens stay valid"),
-                }
-            }
-        }
-        let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        state.digests.iter().fold(false, |found, digest| found | same(digest, &given))
+        let given: Digest = Sha256::digest(token.as_bytes()).into();
+        self.0.get().iter().fold(false, |found, digest| found | same(digest, &given))
     }
 }
 
-fn same(a: &[u8; 32], b: &[u8; 32]) -> bool {
+fn same(a: &Digest, b: &Digest) -> bool {
     let difference = a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b));
     std::hint::black_box(difference) == 0
 }
 
-fn stamp(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).and_then(|about| about.modified()).ok()
-}
-
-fn digests(path: &Path) -> Result<Vec<[u8; 32]>, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+fn digests(files: &[PathBuf]) -> Result<Arc<[Digest]>, String> {
+    let path = files[0].display();
+    let text = std::fs::read_to_string(&files[0]).map_err(|e| format!("{path}: {e}"))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let digests: Vec<[u8; 32]> = lines.map(|line| Sha256::digest(line.as_bytes()).into()).collect();
+    let digests: Vec<Digest> = lines.map(|line| Sha256::digest(line.as_bytes()).into()).collect();
     if digests.is_empty() {
-        return Err(format!("{}: no token, expected one per line", path.display()));
+        return Err(format!("{path}: no token, expected one per line"));
     }
-    Ok(digests)
+    Ok(digests.into())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     #[test]
@@ -90,17 +67,22 @@ mod tests {
         for wrong in ["", "firs", "first ", "# people", "third", "first\nsecond"] {
             assert!(!tokens.allow(wrong), "{wrong:?}");
         }
-        // Changed: the old ones go. An empty file changes nothing.
+        // Changed: the old ones go. An empty file, or none, changes nothing.
         let later = |seconds| SystemTime::now() + Duration::from_secs(seconds);
         let set = |text: &str, seconds| {
             std::fs::write(&file, text).expect("written");
             let file = std::fs::File::options().write(true).open(&file).expect("opened");
             file.set_modified(later(seconds)).expect("a time");
-            tokens.state.lock().expect("not poisoned").looked -= EVERY;
+            tokens.0.wait();
         };
         set("third\n", 10);
         assert!(tokens.allow("third") && !tokens.allow("first"));
         set("\n", 20);
         assert!(tokens.allow("third"));
+        std::fs::remove_file(&file).expect("removed");
+        tokens.0.wait();
+        assert!(tokens.allow("third"));
+        set("fourth\n", 30);
+        assert!(tokens.allow("fourth") && !tokens.allow("third"));
     }
 }

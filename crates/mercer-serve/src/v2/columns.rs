@@ -14,6 +14,9 @@ use crate::outputs::Rows;
 use crate::plain;
 use crate::shell::Limits;
 
+/// Inputs that a request may have beyond the columns of the model.
+const MOST_UNKNOWN: usize = 10_000;
+
 /// The rows of a request, as the model takes them.
 pub(super) fn rows(
     served: &Served,
@@ -21,7 +24,13 @@ pub(super) fn rows(
     limits: &Limits,
     exec: Exec,
 ) -> Result<Rows, Refusal> {
-    let mut all = Vec::with_capacity(request.inputs.len());
+    let exec = limits.reading(exec);
+    // Columns that the model does not know are ignored; this many have no other purpose than to keep the server busy.
+    let (inputs, known) = (request.inputs.len(), served.model.names.columns.len());
+    if inputs > MOST_UNKNOWN + known {
+        return Err(Refusal::bad(format!("{inputs} inputs, but the model has {known} columns")));
+    }
+    let mut all = Vec::with_capacity(inputs);
     for input in &request.inputs {
         let values = input.data.as_ref().map_or(0, Flat::len);
         let (rows, columns) = shape(&input.name, &input.shape, values)?;
@@ -39,6 +48,9 @@ pub(super) fn rows(
         return Err(Refusal::bad("the request has no inputs"));
     };
     plain::check_rows(rows, limits)?;
+    if let Some((name, ..)) = all.iter().find(|input| input.2 == 0) {
+        return Err(Refusal::bad(format!("input `{name}` has rows without columns")));
+    }
     if let Some((name, other, ..)) = all.iter().find(|input| input.1 != rows) {
         let message =
             format!("input `{name}` has {other} rows, `{first}` has {rows}: all inputs must have as many");

@@ -3,10 +3,12 @@
 mod columns;
 mod half;
 mod metadata;
+mod numbers;
 mod request;
 mod response;
 mod tensor;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -21,6 +23,7 @@ use crate::error::Refusal;
 use crate::outputs::{Output, WARNING, Wanted};
 use crate::shell;
 
+pub(crate) use numbers::Numbers;
 pub use request::{Request, parse};
 pub(crate) use request::{check_depth, without_mark};
 pub use tensor::{Datatype, Flat, Tensor};
@@ -108,11 +111,16 @@ pub(crate) async fn infer_version(
     done(inferred(&app, &name, Some(&version), request).await)
 }
 
-async fn inferred(app: &App, name: &str, version: Option<&str>, request: axum::extract::Request) -> Reply {
+async fn inferred(
+    app: &Arc<App>,
+    name: &str,
+    version: Option<&str>,
+    request: axum::extract::Request,
+) -> Reply {
     let (served, stats) = app.registry.find(name, version)?;
     let _clock = app.metrics.clock();
     let (Parts { headers, .. }, body) = request.into_parts();
-    let body = shell::body(&headers, body, &app.limits).await?;
+    let body = shell::body(&headers, body, &app.limits, &app.room).await?;
     let header = match headers.get(HEADER_LENGTH) {
         None => None,
         Some(value) => {
@@ -123,18 +131,20 @@ async fn inferred(app: &App, name: &str, version: Option<&str>, request: axum::e
             })?)
         }
     };
-    let read = || {
-        let mut request = parse(&body, header, app.limits.depth)?;
-        let asked = asked(&served.outputs, &request)?;
-        let rows = columns::rows(&served, &mut request, &app.limits, app.exec)?;
-        Ok::<_, Refusal>((request.id, asked, rows))
+    let (length, own, model) = (body.len(), Arc::clone(app), Arc::clone(&served));
+    let read = move || {
+        let mut request = parse(&body, header, own.limits.depth)?;
+        let asked = asked(&model.outputs, &request)?;
+        let rows = columns::rows(&model, &mut request, &own.limits, own.exec)?;
+        Ok::<_, Refusal>((request.id.map(Cow::into_owned), asked, rows))
     };
-    let (id, asked, rows) = aside(body.len(), read)?;
+    let (id, asked, rows) = aside(length, read).await??;
     let wanted: Wanted = asked.iter().map(|(output, _)| *output).collect();
     let (warnings, count) = (rows.warnings(), rows.len());
     let answer = app.batcher.ask(&served, &stats, rows, wanted).await?;
-    let write = || response::infer(&served, &answer, id.as_deref(), &asked);
-    let mut response = aside(count * PER_ROW, write);
+    let room = app.room.clone();
+    let write = move || response::infer(&served, &answer, id.as_deref(), &asked, &room);
+    let mut response = aside(count * PER_ROW, write).await?;
     for warning in warnings {
         response.headers_mut().append(WARNING, warning);
     }
@@ -145,9 +155,20 @@ async fn inferred(app: &App, name: &str, version: Option<&str>, request: axum::e
 const SMALL: usize = 256 << 10;
 const PER_ROW: usize = 64;
 
-/// Long work without a wait, after the other connections of this thread were given to another thread.
-fn aside<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
-    if bytes <= SMALL { work() } else { tokio::task::block_in_place(work) }
+/// Work at once where it is short, else away from the other connections of this thread.
+async fn aside<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    if bytes <= SMALL {
+        return Ok(work());
+    }
+    shell::aside(work).await.ok_or_else(|| {
+        Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the request could not be read: see the log of the server",
+        )
+    })
 }
 
 /// The header with the length of the JSON that stands before binary tensors.
@@ -182,7 +203,7 @@ pub(crate) fn find_output(name: &str, offered: &[Output]) -> Result<Output, Refu
 
 /// `POST /v2/repository/index`.
 pub(crate) async fn index(State(app): State<Arc<App>>, body: Body) -> Response<Body> {
-    let body = match shell::body(&HeaderMap::new(), body, &app.limits).await {
+    let body = match shell::body(&HeaderMap::new(), body, &app.limits, &app.room).await {
         Ok(body) => body,
         Err(refusal) => return refusal.response(),
     };

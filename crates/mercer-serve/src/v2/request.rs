@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use super::tensor::{Datatype, Flat, Given, from_bytes};
 use crate::error::Refusal;
@@ -53,8 +54,8 @@ pub struct Input<'a> {
     #[serde(default, deserialize_with = "or_default")]
     pub parameters: Parameters,
     /// Its values as JSON has them, until they are compared with the shape.
-    #[serde(default, rename = "data")]
-    given: Option<Given>,
+    #[serde(borrow, default, rename = "data")]
+    given: Option<&'a RawValue>,
     /// Its values, from JSON or from behind it.
     #[serde(skip)]
     pub data: Option<Flat>,
@@ -89,11 +90,13 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
     };
     let json = without_mark(json);
     check_depth(json, depth)?;
-    let mut request: Request<'_> = serde_json::from_slice(json)
-        .map_err(|e| Refusal::bad(format!("the request is not an inference request in JSON: {e}")))?;
+    let not_json =
+        |e: serde_json::Error| Refusal::bad(format!("the request is not an inference request in JSON: {e}"));
+    let mut request: Request<'_> = serde_json::from_slice(json).map_err(not_json)?;
     for input in &mut request.inputs {
         let name = &input.name;
         if let Some(given) = input.given.take() {
+            let given = Given::read(given.get()).map_err(not_json)?;
             input.data = Some(given.of_shape(name, &input.shape)?);
         }
         match (input.parameters.binary_data_size, &input.data) {

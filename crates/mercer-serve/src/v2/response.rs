@@ -11,7 +11,7 @@ use super::HEADER_LENGTH;
 use crate::batch::Answer;
 use crate::models::Served;
 use crate::outputs::Output;
-use crate::shell;
+use crate::shell::{self, Room};
 
 /// The response with all outputs asked for.
 pub(super) fn infer(
@@ -19,6 +19,7 @@ pub(super) fn infer(
     answer: &Answer,
     id: Option<&str>,
     asked: &[(Output, bool)],
+    room: &Room,
 ) -> Response<Body> {
     let mut json = Vec::with_capacity(256 + 24 * answer.rows.len());
     let mut binary = Vec::new();
@@ -39,11 +40,11 @@ pub(super) fn infer(
     }
     json.extend_from_slice(b"]}");
     if binary.is_empty() && !asked.iter().any(|(_, binary)| *binary) {
-        return shell::asset("application/json", Bytes::from(json));
+        return shell::asset("application/json", room.holding(Bytes::from(json)));
     }
     let length = json.len();
     json.append(&mut binary);
-    let mut response = shell::asset("application/octet-stream", Bytes::from(json));
+    let mut response = shell::asset("application/octet-stream", room.holding(Bytes::from(json)));
     response.headers_mut().insert(HEADER_LENGTH, HeaderValue::from(length));
     response
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::half;
+use super::numbers::{MOST_DIMENSIONS, Numbers};
 use crate::error::Refusal;
 
 /// The type of a tensor's values.
@@ -180,6 +181,16 @@ impl<'de> Deserialize<'de> for Given {
 }
 
 impl Given {
+    /// The values of a text.
+    pub(super) fn read(text: &str) -> serde_json::Result<Self> {
+        match Numbers::read(text.as_bytes()) {
+            Some(Numbers { values, sides, depth }) => {
+                Ok(Given { flat: Flat::F64(values), sides, depth: Some(depth) })
+            }
+            None => serde_json::from_str(text),
+        }
+    }
+
     /// The values, if arrays in arrays have the lengths of the shape.
     pub(super) fn of_shape(self, name: &str, shape: &[i64]) -> Result<Flat, Refusal> {
         let sides: Vec<usize> = self.sides.iter().map_while(|side| *side).collect();
@@ -207,9 +218,6 @@ struct Nested<'a> {
     given: &'a mut Given,
     depth: usize,
 }
-
-/// Dimensions of a tensor.
-const MOST_DIMENSIONS: usize = 8;
 
 impl<'de> DeserializeSeed<'de> for Nested<'_> {
     type Value = ();

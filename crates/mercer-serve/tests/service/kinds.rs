@@ -2,7 +2,10 @@
 
 use mercer::data::{Dataset, Points, Targets, toy};
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaParams, Learner, Model, Query, Sample, SvcParams, Task};
+use mercer::model::svc::Multi;
+use mercer::model::{
+    KpcaParams, Learner, Model, Plan, Query, Sample, Scaling, SvcParams, Task, Wanted, Wishes,
+};
 use mercer::watch::silent;
 use mercer::{Exec, Result};
 use serde_json::json;
@@ -52,6 +55,70 @@ fn models() -> Vec<(String, Model)> {
     let svc = SvcParams { kernel, probability: true, ..SvcParams::default() };
     let svc = svc.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
     all.push(("probability".into(), svc.into()));
+    all
+}
+
+/// New rows for a model.
+pub(crate) struct Rows {
+    pub(crate) x: Vec<f64>,
+    pub(crate) d: usize,
+}
+
+impl Rows {
+    pub(crate) fn fresh(model: &Model, n: usize) -> Self {
+        let d = model.columns().unwrap_or_else(|| model.entry().centres().dim());
+        let x = data(model.task(), n * d.div_ceil(2), 4).points.view().to_f64().expect("numbers");
+        Rows { x: x[..n * d].to_vec(), d }
+    }
+}
+
+/// [`models`] and those that are more than a machine: with a reject rule, behind stages, behind features, of several forms of
+/// kernels and multi-class methods; and in all formats of model files. They are written into a folder.
+pub(crate) fn served(folder: &std::path::Path) -> Vec<(String, Model)> {
+    let mut all = models();
+    let exec = Exec::one();
+    let (points, targets) = toy::three_clusters(60, 3);
+    let named = Dataset::new(points.clone(), targets.clone()).expect("a target a row");
+    let svc = |kernel: &str, multi| {
+        let kernel = Some(kernel.parse().expect("a kernel"));
+        let svc = SvcParams { kernel, multi, ..SvcParams::default() };
+        Model::from(svc.fit(Sample::new(&points, &targets), exec, &mut silent()).expect("a fit"))
+    };
+    for kernel in ["linear", "poly(degree=3)", "sigmoid", "laplacian(gamma=0.5)"] {
+        let name = kernel.split('(').next().expect("a name");
+        all.push((format!("{name}-one"), svc(kernel, Multi::OneVsOne)));
+        all.push((format!("{name}-rest"), svc(kernel, Multi::OneVsRest)));
+    }
+    let mut choosy = svc("rbf(gamma=0.8)", Multi::OneVsOne);
+    choosy.set_reject(points.view(), None, Wanted::Rejected(0.3), exec).expect("a rule");
+    all.push(("reject".into(), choosy));
+    let kpca =
+        KpcaParams { kernel: Some(Kernel::Rbf { gamma: 0.8 }), components: Some(3), ..KpcaParams::default() };
+    let parts = kpca.fit(Sample::new(&points, &Targets::None), exec, &mut silent()).expect("components");
+    let stages = Scaling::Given(vec!["standard".parse().expect("a stage")]);
+    for (name, wishes) in [
+        ("scaled", Wishes { scaling: stages, ..Wishes::default() }),
+        ("layered", Wishes { features: Some(parts.into()), ..Wishes::default() }),
+    ] {
+        let plan = Plan::new(&named, &wishes, exec).expect("a plan");
+        all.push((name.into(), plan.fit(exec, &mut silent()).expect("a fit")));
+    }
+    for (name, model) in &all {
+        model.save(folder.join(format!("{name}.mercer"))).expect("saved");
+    }
+    for of in ["svc-classify", "svr-regress", "one-class-find-novelties", "reject"] {
+        let model = &all.iter().find(|(name, _)| name == of).unwrap_or_else(|| panic!("{of}")).1;
+        let (text, name) = (format!("{of}-text"), format!("{of}-json"));
+        let mut more = Vec::new();
+        model.save_json(folder.join(format!("{name}.json"))).expect("saved");
+        more.push((name.clone(), Model::read(folder.join(format!("{name}.json"))).expect("JSON")));
+        if of != "reject" {
+            let path = folder.join(format!("{text}.model"));
+            model.save_libsvm(&path).expect("saved");
+            more.push((text, Model::read(&path).expect("LIBSVM's text")));
+        }
+        all.extend(more);
+    }
     all
 }
 
@@ -190,7 +257,7 @@ fn cells(text: &str) -> Vec<f64> {
         .collect()
 }
 
-fn npy(values: &[f64], d: usize) -> Vec<u8> {
+pub(crate) fn npy(values: &[f64], d: usize) -> Vec<u8> {
     let shape = format!("({}, {d})", values.len() / d);
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
     while (header.len() + 11) % 64 != 0 {

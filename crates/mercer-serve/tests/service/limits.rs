@@ -41,6 +41,77 @@ fn bodies_rows_and_times_have_limits() {
 }
 
 #[test]
+fn who_asks_for_much_and_reads_nothing_is_cut_off() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let mut given = settings(folder.path());
+    given.limits.body_time = Duration::from_millis(500);
+    let server = Server::start(given);
+    let path = "/v1/models/m/predict?output=label,decision,score";
+    let body = "0.123456,-0.654321\n".repeat(100_000);
+    let length = server.post(path, "text/csv", &body).fine().body.len();
+    assert!(length > 4 << 20, "{length}: more than the buffers of two sockets hold");
+    let mut idle = server.connect();
+    send(&mut idle, "POST", path, &[("content-type", "text/csv")], body.as_bytes());
+    let open = || {
+        let metrics = server.get("/metrics").fine();
+        let line =
+            metrics.text().lines().find(|line| line.starts_with("mercer_connections_open ")).expect("a line");
+        line.rsplit(' ').next().expect("a value").parse::<usize>().expect("a number")
+    };
+    // Until the response waits for its reader.
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    while open() > 1 {
+        assert!(start.elapsed() < Duration::from_secs(20), "the connection stays open");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // What was sent before can still be read, and is not all.
+    let mut got = Vec::new();
+    let _ = idle.read_to_end(&mut got);
+    assert!(got.len() < length, "{} of {length}", got.len());
+    // Who reads slowly, but reads, gets everything.
+    let mut slow = server.connect();
+    send(&mut slow, "POST", path, &[("content-type", "text/csv")], body.as_bytes());
+    let mut got = 0;
+    let mut piece = vec![0; 1 << 20];
+    while got < length {
+        std::thread::sleep(Duration::from_millis(100));
+        got += slow.read(&mut piece).expect("more of it");
+    }
+}
+
+#[test]
+fn bodies_share_the_memory_and_little_ones_go_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let mut given = settings(folder.path());
+    // A sixteenth of it for bodies: one megabyte.
+    given.exec = given.exec.with_memory(16 << 20);
+    given.limits.body = 4 << 20;
+    let server = Server::start(given);
+    let path = "/v1/models/m/predict";
+    let large = "0.123456,-0.654321\n".repeat(50_000);
+    server.post(path, "text/csv", &large).fine();
+    // Held in the middle: another large one is told to come back, a little one is answered.
+    let mut held = server.connect();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: here\r\ncontent-type: text/csv\r\ncontent-length: {}\r\n\r\n",
+        large.len()
+    );
+    held.write_all(head.as_bytes()).expect("written");
+    held.write_all(&large.as_bytes()[..large.len() - 10]).expect("written");
+    std::thread::sleep(Duration::from_millis(200));
+    let refused = server.post(path, "text/csv", &large);
+    assert_eq!(header(&refused.head, "retry-after"), Some("1"));
+    assert!(refused.refused(503).contains("memory"));
+    server.post(path, "text/csv", "1,2\n").fine();
+    held.write_all(&large.as_bytes()[large.len() - 10..]).expect("written");
+    assert_eq!(receive(&mut held).fine().text().lines().count(), 50_001);
+    server.post(path, "text/csv", &large).fine();
+}
+
+#[test]
 fn one_connection_too_many_is_turned_away_and_the_others_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     banana(folder.path(), "m", 1);

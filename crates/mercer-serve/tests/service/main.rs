@@ -2,6 +2,7 @@
 
 mod bytes;
 mod client;
+mod contract;
 mod doors;
 mod golden;
 mod kinds;

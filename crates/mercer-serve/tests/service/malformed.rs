@@ -327,3 +327,57 @@ fn bytes_that_are_no_http_do_not_stop_the_server() {
     crate::client::send(&mut socket, "GET", "/v2/health/live", &[], b"");
     assert_eq!(receive(&mut socket).status, 200);
 }
+
+#[test]
+fn what_is_quoted_back_is_short() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let people =
+        "age,colour,label\n".to_owned() + &"30,red,yes\n41,blue,no\n52,red,no\n29,blue,yes\n".repeat(6);
+    let read = mercer::data::io::ReadOptions::default();
+    let data = mercer::data::io::read_bytes("people.csv", people.as_bytes(), &read).expect("data");
+    let plan =
+        mercer::model::Plan::new(&data, &mercer::model::Wishes::default(), Exec::one()).expect("a plan");
+    let model = plan.fit(Exec::one(), &mut silent()).expect("a fit");
+    model.save(folder.path().join("people.mercer")).expect("saved");
+    let server = Server::of(folder.path());
+    let long = "x".repeat(1 << 20);
+    // In an error, and in the warning of a category that the model has never seen.
+    let why = server.post("/v1/models/m/predict", "text/csv", format!("1,{long}\n")).refused(400);
+    assert!(why.len() < 5000 && why.contains("xxx"), "{}", why.len());
+    let why = server
+        .post("/v1/models/m/predict", "text/csv", format!("1,{}\n", "\u{fc}".repeat(1 << 20)))
+        .refused(400);
+    assert!(why.len() < 20_000, "{}", why.len());
+    let body = json!([{ "age": 30, "colour": long }]).to_string();
+    let reply = server.post("/v1/models/people/predict", "application/json", body).fine();
+    assert!(crate::client::header(&reply.head, "x-mercer-warning").is_some() && reply.head.len() < 10_000);
+    let inputs: Vec<_> = (0..20_000)
+        .map(|i| json!({ "name": format!("a{i}"), "shape": [1], "datatype": "FP64", "data": [1] }))
+        .collect();
+    let why = server.infer("m", &json!({ "inputs": inputs })).refused(400);
+    assert!(why.contains("20000 inputs"), "{why}");
+}
+
+#[test]
+fn little_that_unpacks_to_much_is_refused() {
+    use std::io::Read as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let mut given = crate::client::settings(folder.path());
+    given.limits.body = 1 << 20;
+    let server = Server::start(given);
+    // Compressed as a file is, not by the protocol.
+    let mut bomb = Vec::new();
+    let text = std::io::repeat(b'1').take(64 << 20);
+    let lines = std::io::Read::chain(text, &b"\n"[..]);
+    flate2::read::GzEncoder::new(lines, flate2::Compression::best()).read_to_end(&mut bomb).expect("memory");
+    assert!(bomb.len() < 100_000);
+    let reply = server.post("/v1/models/m/predict", "text/plain", &bomb);
+    assert!(reply.status == 413 || reply.status == 400, "{}", reply.text());
+    let mut rows = Vec::new();
+    let lines = std::io::Cursor::new("1,2\n".repeat(4 << 20));
+    flate2::read::GzEncoder::new(lines, flate2::Compression::best()).read_to_end(&mut rows).expect("memory");
+    let why = server.post("/v1/models/m/predict", "text/plain", &rows).refused(413);
+    assert!(why.contains("memory"), "{why}");
+}

@@ -129,6 +129,50 @@ fn a_folder_that_is_gone_leaves_its_models_until_it_is_back() {
 }
 
 #[test]
+fn what_is_no_file_that_fits_into_memory_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let mut given = crate::client::settings(folder.path());
+    given.exec = given.exec.with_memory(1 << 30);
+    let server = Server::start(given);
+    let index = || server.post("/v2/repository/index", "application/json", "").fine().json();
+    // Nobody will ever write into it.
+    let pipe = folder.path().join("pipe.mercer");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    std::fs::create_dir(folder.path().join("folder.mercer")).expect("a folder");
+    std::os::unix::fs::symlink("/nowhere", folder.path().join("away.mercer")).expect("a link");
+    let large = std::fs::File::create(folder.path().join("large.mercer")).expect("a file");
+    large.set_len(1 << 40).expect("a hole");
+    until("a reason", || index()[0]["name"] == "large");
+    let why = index()[0]["reason"].to_string();
+    assert!(why.contains("1.0 TiB of memory, more than the 1.0 GiB allowed"), "{why}");
+    assert_eq!(index().as_array().map(Vec::len), Some(2), "{}", index());
+    // The files are still looked at, and models can be loaded.
+    banana(folder.path(), "next", 2);
+    until("the next model", || server.get("/v2/models/next").status == 200);
+    server.post("/v2/repository/models/m/load", "application/json", "").fine();
+    server.post("/v2/repository/models/pipe/load", "application/json", "").refused(404);
+    assert!(server.stop());
+}
+
+#[test]
+fn a_change_that_leaves_time_and_length_as_they_were_is_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = tempfile::tempdir().expect("a folder");
+    let json = banana(other.path(), "m", 1).to_json().expect("JSON");
+    let path = folder.path().join("m.json");
+    std::fs::write(&path, format!("{json} ")).expect("written");
+    let server = Server::of(folder.path());
+    let before = version(&server, "m");
+    let modified = std::fs::metadata(&path).expect("a file").modified().expect("a time");
+    // In place: the same file, the same length, the same time, and other bytes.
+    std::fs::write(&path, format!(" {json}")).expect("written");
+    let file = std::fs::File::options().write(true).open(&path).expect("a file");
+    file.set_modified(modified).expect("a time");
+    until("the new version", || version(&server, "m") != before);
+}
+
+#[test]
 fn a_second_file_of_one_name_does_not_take_over() {
     let folder = tempfile::tempdir().expect("a folder");
     banana(folder.path(), "m", 1);

@@ -74,6 +74,48 @@ fn requests_over_tls_need_the_certificate_and_the_token() {
 }
 
 #[test]
+fn renewed_certificates_are_taken_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    banana(path, "m", 1);
+    certificate("old", path);
+    certificate("new", path);
+    let place = |name: &str, ending: &str| {
+        std::fs::copy(path.join(format!("{name}.{ending}")), path.join("next")).expect("copied");
+        std::fs::rename(path.join("next"), path.join(format!("live.{ending}"))).expect("in place");
+    };
+    place("old", "pem");
+    place("old", "key");
+    let mut given = settings(&path.join("m.mercer"));
+    given.access.tls = Some((path.join("live.pem"), path.join("live.key")));
+    let server = Server::start(given);
+    let url = format!("https://{}/v2/health/live", server.address);
+    let trusts = |authority: &str| {
+        let args = ["--silent", "--max-time", "20", "--cacert", authority, &url];
+        run("curl", &args, path).status.success()
+    };
+    let until = |authority: &str| {
+        let start = std::time::Instant::now();
+        while !trusts(authority) {
+            assert!(start.elapsed() < std::time::Duration::from_secs(20), "never {authority}");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    };
+    assert!(trusts("old.pem") && !trusts("new.pem"));
+    // The chain without its key is no pair: the old one stays.
+    place("new", "pem");
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    assert!(trusts("old.pem") && !trusts("new.pem"));
+    place("new", "key");
+    until("new.pem");
+    assert!(!trusts("old.pem"));
+    std::fs::remove_file(path.join("live.pem")).expect("removed");
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    assert!(trusts("new.pem"));
+    assert!(server.stop());
+}
+
+#[test]
 fn certificates_that_cannot_be_used_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();

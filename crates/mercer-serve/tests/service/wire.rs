@@ -86,6 +86,38 @@ fn other_methods_are_refused_in_words_and_head_has_no_body() {
 }
 
 #[test]
+fn who_is_refused_by_the_head_alone_is_told_so_and_the_connection_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "secret\n").expect("written");
+    let mut given = settings(folder.path());
+    given.access.tokens = Some(tokens);
+    let server = Server::start(given);
+    let body = "0.5,0.25\n".repeat(20_000);
+    let mut socket = server.connect();
+    for (method, path, token, status) in [
+        ("POST", "/v1/models/none/predict", "secret", 404),
+        ("POST", "/v2/models/none/infer", "secret", 404),
+        ("POST", "/nowhere", "secret", 404),
+        ("DELETE", "/v1/models/m/predict", "secret", 405),
+        ("POST", "/v1/models/m/predict", "wrong", 401),
+        ("POST", "/v1/models/m/predict?output=nothing", "secret", 400),
+        ("POST", "/v1/models/m/predict", "secret", 200),
+    ] {
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: here\r\ncontent-type: text/csv\r\nauthorization: Bearer {token}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        socket.write_all(head.as_bytes()).expect("written");
+        // The body comes when the head has been read for long.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        socket.write_all(body.as_bytes()).unwrap_or_else(|e| panic!("{path}: {e}"));
+        assert_eq!(receive(&mut socket).status, status, "{method} {path}");
+    }
+}
+
+#[test]
 fn names_of_any_letters_are_found_percent_encoded() {
     let folder = tempfile::tempdir().expect("a folder");
     let names = ["ü b", "数字", "a+b&c=d?#", "<i>x", "100%", "m"];
@@ -163,6 +195,11 @@ fn compressed_bodies_are_read_within_the_limit() {
         ask(path, kind, "gzip", &cut[..cut.len() - 5]).refused(400);
     }
     // Little that becomes much.
+    let coded =
+        format!("POST {PATH} HTTP/1.1\r\nhost: here\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n");
+    let mut socket = server.connect();
+    socket.write_all(coded.as_bytes()).expect("written");
+    assert!(receive(&mut socket).refused(501).contains("Content-Encoding"));
     let bomb = gzip(&vec![b'1'; 64 << 20]);
     assert!(bomb.len() < 1 << 20);
     let why = ask(PATH, "text/csv", "gzip", &bomb).refused(413);
