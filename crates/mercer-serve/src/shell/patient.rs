@@ -69,10 +69,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.within(cx, |socket, cx| socket.poll_flush(cx))
+        self.within(cx, AsyncWrite::poll_flush)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.within(cx, |socket, cx| socket.poll_shutdown(cx))
+        self.within(cx, AsyncWrite::poll_shutdown)
     }
 }
