@@ -111,11 +111,7 @@ pub(crate) fn served(folder: &std::path::Path) -> Vec<(String, Model)> {
         let (text, name) = (format!("{of}-text"), format!("{of}-json"));
         let mut more = Vec::new();
         model.save_json(folder.join(format!("{name}.json"))).expect("saved");
-<<<<<<< HEAD
-        more.push((name.clone(), Model::load(folder.join(format!("{name}.json"))).expect("JSON")));
-=======
         more.push((name.clone(), Model::read(folder.join(format!("{name}.json"))).expect("JSON")));
->>>>>>> serve
         if of != "reject" {
             let path = folder.join(format!("{text}.model"));
             model.save_libsvm(&path).expect("saved");
