@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use mercer::assess::{KernelFamily, SearchAxis, SearchParams, Space, by_factors, search};
 use mercer::data::{Dataset, Points, Targets};
+use mercer::gram::{KernelRows, Rows};
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaParams, Learner, Model, Sample};
+use mercer::model::{KpcaParams, LargeParams, Learner, Model, RidgeParams, Sample};
 use mercer::watch::silent;
 use mercer::{Exec, gram};
 use mercer_cuda::Choice;
@@ -50,10 +52,128 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             report.note("gram of 10000 mnist rows, to the host", label, best, "s");
         }
     }
+    if args.wants("whole") {
+        whole(&mut report, args, sides)?;
+    }
+    if args.wants("ridge") {
+        ridge(&mut report, args, sides)?;
+    }
+    if args.wants("grid") {
+        grid(&mut report, args, sides)?;
+    }
+    if args.wants("large") && args.full {
+        large(&mut report, args, sides)?;
+    }
     if args.wants("kpca") {
         components(&mut report, args, sides)?;
     }
     Ok(report)
+}
+
+/// The matrix of 60,000 digits, kept on the device.
+fn whole(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Result<()> {
+    let split = sets::Set::named("mnist60k").load()?;
+    let kernel = Kernel::Rbf { gamma: 0.02 };
+    for &(label, exec) in sides.iter().filter(|(label, _)| *label == "device") {
+        let mut least = f64::INFINITY;
+        for _ in 0..=args.repeats {
+            let rows = KernelRows::new(&kernel, &split.train.points, exec)?;
+            let clock = Instant::now();
+            // Without vectors the matrix is made and nothing is multiplied.
+            anyhow::ensure!(rows.times(&[], &mut []), "the device keeps no matrix of this size");
+            least = least.min(clock.elapsed().as_secs_f64());
+        }
+        report.note("gram of 60000 mnist rows, kept", label, least, "s");
+        traced("whole", || {
+            KernelRows::new(&kernel, &split.train.points, exec).map(|rows| {
+                rows.times(&[], &mut []);
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// Exact ridge regression on the codes of ten classes of digits.
+fn ridge(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Result<()> {
+    let split = sets::Set::named("mnist60k").load()?;
+    let learner =
+        RidgeParams { kernel: Some(Kernel::Rbf { gamma: 0.02 }), lambda: 0.01, ..RidgeParams::default() };
+    let sample = Sample::new(&split.train.points, &split.train.targets);
+    for &(label, exec) in sides.iter().filter(|(label, _)| *label == "device" || args.full) {
+        let mut kept = None;
+        let seconds = best(args.repeats, || {
+            kept = Some(Model::from(learner.fit(sample, exec, &mut silent())?));
+            Ok(())
+        })?;
+        report.note("ridge", format!("{label}: fit"), seconds, "s");
+        if label == "device" {
+            traced("ridge", || learner.fit(sample, exec, &mut silent()).map(drop))?;
+        }
+        let Some(model) = kept else { continue };
+        let info = model.info();
+        report.note("ridge", format!("{label}: residual"), info.gap, "");
+        report.note("ridge", format!("{label}: iterations"), info.iterations as f64, "");
+        eprintln!("ridge, {label}: {:?}", info.notes);
+        report.note("ridge", format!("{label}: test errors"), errors(&model, &split.test, exec)? as f64, "");
+    }
+    Ok(())
+}
+
+/// A search over 10 x 10 settings in five folds, on 10,000 digits. Once: nothing of it is kept between calls.
+fn grid(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Result<()> {
+    let split = sets::Set::named("mnist10k").load()?;
+    let space = Space {
+        families: vec![KernelFamily::rbf(&by_factors(0.005, 0.08, 10))],
+        axes: vec![SearchAxis { name: "c".into(), values: by_factors(0.1, 100.0, 10) }],
+    };
+    let base = Learner::find("svc")?.learner();
+    for &(label, exec) in sides.iter().filter(|(label, _)| *label == "device" || args.full) {
+        let params = SearchParams { seconds: Some(60.0), ..SearchParams::new(space.clone()) };
+        let clock = Instant::now();
+        let found = search(&split.train, &[], &base, &params, exec, &mut silent())?;
+        report.note("grid 10 x 10 x 5, mnist10k", label, clock.elapsed().as_secs_f64(), "s");
+        report.note("grid 10 x 10 x 5, mnist10k", format!("{label}: error"), found.best.score.mean, "");
+        report.note(
+            "grid 10 x 10 x 5, mnist10k",
+            format!("{label}: settings"),
+            found.stages.iter().map(|s| s.cells.len()).sum::<usize>() as f64,
+            "",
+        );
+    }
+    Ok(())
+}
+
+/// The learner for large data on 60,000 digits, with 20,000 centres.
+fn large(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Result<()> {
+    let split = sets::Set::named("mnist60k").load()?;
+    let learner = LargeParams {
+        kernel: Some(Kernel::Rbf { gamma: 0.02 }),
+        centres: 20_000,
+        lambda: 0.01,
+        tol: 1e-3,
+        ..LargeParams::default()
+    };
+    let sample = Sample::new(&split.train.points, &split.train.targets);
+    for &(label, exec) in sides.iter().filter(|(label, _)| *label == "device" || !args.peer.is_empty()) {
+        mercer_cuda::look(label == "device");
+        let clock = Instant::now();
+        let model = Model::from(learner.fit(sample, exec, &mut silent())?);
+        report.note("large, 20,000 centres", label, clock.elapsed().as_secs_f64(), "s");
+        mercer_cuda::look(false);
+        eprintln!("large, {label}: {:?}\n{}", model.info().notes, mercer_cuda::trace());
+        report.note("large, 20,000 centres", format!("{label}: passes"), model.info().iterations as f64, "");
+        let wrong = errors(&model, &split.test, exec)? as f64;
+        report.note("large, 20,000 centres", format!("{label}: test errors"), wrong, "");
+    }
+    Ok(())
+}
+
+/// Rows of another class than the model says.
+fn errors(model: &Model, test: &Dataset, exec: Exec) -> Result<usize> {
+    let predicted = model.predict_data(test, &mercer::model::Query::default(), exec)?;
+    let (a, b) = (predicted.targets.classes()?, test.targets.classes()?);
+    let name_of = |labels: &mercer::data::Labels, i: usize| labels.names[labels.of_row[i] as usize].clone();
+    Ok((0..b.len()).filter(|&i| name_of(a, i) != name_of(b, i)).count())
 }
 
 /// The first 64 components of 50,000 digits.
@@ -141,13 +261,7 @@ fn machines(
         eprintln!("{name}, {label}: {:?}", info.notes);
         let seconds = best(args.repeats, || model.decision(split.test.points.view(), exec).map(drop))?;
         report.note(name, format!("{label}: decision values"), seconds, "s");
-        let predicted = model.predict_data(&split.test, &mercer::model::Query::default(), exec)?;
-        if let (Ok(a), Ok(b)) = (predicted.targets.classes(), split.test.targets.classes()) {
-            let name_of =
-                |labels: &mercer::data::Labels, i: usize| labels.names[labels.of_row[i] as usize].clone();
-            let wrong = (0..b.len()).filter(|&i| name_of(a, i) != name_of(b, i)).count();
-            report.note(name, format!("{label}: test errors"), wrong as f64, "");
-        }
+        report.note(name, format!("{label}: test errors"), errors(&model, &split.test, exec)? as f64, "");
     }
     Ok(())
 }

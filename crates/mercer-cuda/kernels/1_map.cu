@@ -4,6 +4,7 @@
 // (from = 0), of the first row with itself (1) or of the second (2), which is what normalised kernels need.
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -81,6 +82,14 @@ __device__ __noinline__ T algebra(const Map& m, double dot, double dist, double 
     }
     return stack[0];
 }
+
+// Gaussians of whole numbers: in f32 the argument is rounded once, and the power of two by the device's own instruction.
+__device__ __forceinline__ float gaussian_of(float, double narrow, int apart) {
+    float out;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"((float)(narrow * 1.4426950408889634) * (float)apart));
+    return out;
+}
+__device__ __forceinline__ double gaussian_of(double, double narrow, int apart) { return exp(narrow * apart); }
 
 // Gaussians are what most machines have; all else is one call, so that the code stays small: it is compiled at start.
 __device__ __forceinline__ bool is_gaussian(const Map& m) { return m.count == 1 && m.op[0].code == RBF; }

@@ -55,6 +55,15 @@ __device__ __forceinline__ void store4(double* to, const double* v, int columns)
             if (c < columns) to[c] = v[c];
 }
 
+// What the map needs of a row: its product with itself, its sum (or what its dot products lack), |x|^2 as the kernel sees it,
+// and where its values go.
+template <class T>
+struct Edge {
+    T product, sum;
+    double square;
+    int place;
+};
+
 // 128 x 128 values by 256 threads; 64 bytes of each row at a time, four stages of them in shared memory.
 #define BYTE_TILE 128
 #define BYTE_STEP 64
@@ -66,6 +75,7 @@ __device__ __forceinline__ void store4(double* to, const double* v, int columns)
 template <class T>
 __device__ __forceinline__ void values_bytes(const Block& block, const Map& map) {
     extern __shared__ __align__(16) u8 memory[];
+    __shared__ Edge<int> edge[2][BYTE_TILE];
     const int m = block.count ? *block.count : block.m, n = block.n;
     const int tiles_m = (m + BYTE_TILE - 1) / BYTE_TILE, tiles_n = (n + BYTE_TILE - 1) / BYTE_TILE;
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
@@ -88,6 +98,14 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
             from[2 + half] = (const u8*)block.b.x + (size_t)row_b * block.pitch + piece * 16;
             to[half] = base + r * BYTE_PITCH + piece * 16;
             to[2 + half] = to[half] + BYTE_TILE * BYTE_PITCH;
+        }
+        {
+            // What the map needs of each row and column, while the product runs.
+            const bool right = thread >= BYTE_TILE;
+            const int at = thread & (BYTE_TILE - 1), i = right ? min(n0 + at, n - 1) : min(m0 + at, m - 1);
+            const Side& side = right ? block.b : block.a;
+            const u32 row = side.rows ? side.rows[i] : (u32)i;
+            edge[right][at] = {side.squares[row], ((const int*)side.sums)[row], side.square[row], !right && block.place ? block.place[i] : i};
         }
         int acc[4][4][4];
 #pragma unroll
@@ -113,28 +131,33 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
                     copy16(to[p] + (ahead % BYTE_STAGES) * BYTE_STAGE, from[p] + ahead * BYTE_STEP);
             commit();
             const u32 at_a = base + (s % BYTE_STAGES) * BYTE_STAGE, at_b = at_a + BYTE_TILE * BYTE_PITCH;
-#pragma unroll
-            for (int k = 0; k < BYTE_STEP; k += 32) {
-                u32 fa[4][4], fb[2][4];
-#pragma unroll
-                for (int a = 0; a < 4; a++)
-                    load4(fa[a], at_a + (wm + a * 16 + (lane & 15)) * BYTE_PITCH + k + (lane >> 4) * 16);
+            // What comes next is loaded while products run: rows of A one after another, and both sides of the second half.
+            u32 fa[2][4], fb[2][2][4];
+            auto load_a = [&](int a, int k, u32* to) {
+                load4(to, at_a + (wm + a * 16 + (lane & 15)) * BYTE_PITCH + k + (lane >> 4) * 16);
+            };
+            auto load_b = [&](int k, u32 (*to)[4]) {
 #pragma unroll
                 for (int b = 0; b < 2; b++)
-                    load4(fb[b], at_b + (wn + b * 16 + (lane & 7) + ((lane >> 4) & 1) * 8) * BYTE_PITCH + k +
-                                     ((lane >> 3) & 1) * 16);
+                    load4(to[b], at_b + (wn + b * 16 + (lane & 7) + ((lane >> 4) & 1) * 8) * BYTE_PITCH + k + ((lane >> 3) & 1) * 16);
+            };
+            load_b(0, fb[0]);
+            load_a(0, 0, fa[0]);
 #pragma unroll
-                for (int a = 0; a < 4; a++)
+            for (int part = 0; part < 8; part++) {
+                const int a = part & 3, half = part >> 2;
+                if (part < 7) load_a((part + 1) & 3, ((part + 1) >> 2) * 32, fa[(part + 1) & 1]);
+                if (part == 2) load_b(32, fb[1]);
 #pragma unroll
-                    for (int b = 0; b < 4; b++) {
-                        int* c = acc[a][b];
-                        asm volatile(
-                            "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-                            "{%8,%9}, {%0,%1,%2,%3};\n"
-                            : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-                            : "r"(fa[a][0]), "r"(fa[a][1]), "r"(fa[a][2]), "r"(fa[a][3]),
-                              "r"(fb[b >> 1][(b & 1) * 2]), "r"(fb[b >> 1][(b & 1) * 2 + 1]));
-                    }
+                for (int b = 0; b < 4; b++) {
+                    int* c = acc[a][b];
+                    const u32 *left = fa[part & 1], *right = fb[half][b >> 1] + (b & 1) * 2;
+                    asm volatile(
+                        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+                        "{%8,%9}, {%0,%1,%2,%3};\n"
+                        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+                }
             }
         }
         wait_for<0>();
@@ -156,35 +179,33 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
         const bool gaussian = is_gaussian(map);
         const double narrow = -map.op[0].a * s2;
         const int c0 = lane * 4, columns = min(4, n - n0 - c0), rows = min(BYTE_TILE, m - m0);
-        int sum_b[4], sq_b[4];
-        double yy[4];
+        int sq_b[4];
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            int j = min(n0 + c0 + c, n - 1);
-            u32 rb = block.b.rows ? block.b.rows[j] : (u32)j;
-            sum_b[c] = ((const int*)block.b.sums)[rb];
-            sq_b[c] = block.b.squares[rb];
-            yy[c] = gaussian ? 0.0 : block.b.square[rb];
-        }
-        for (int r = warp; r < rows; r += 8) {
-            const int i = m0 + r;
-            u32 ra = block.a.rows ? block.a.rows[i] : (u32)i;
-            const int sq_a = block.a.squares[ra];
-            const int4 q4 = *(const int4*)(tile_at + r * BYTE_BACK + c0);
-            const int q[4] = {q4.x, q4.y, q4.z, q4.w};
-            T value[4];
-            if (gaussian) {
+        for (int c = 0; c < 4; c++) sq_b[c] = edge[1][c0 + c].product;
+        if (gaussian) {
+#pragma unroll 2
+            for (int r = warp; r < rows; r += 8) {
+                const int4 q4 = *(const int4*)(tile_at + r * BYTE_BACK + c0);
+                const int q[4] = {q4.x, q4.y, q4.z, q4.w}, own = edge[0][r].product;
+                T value[4];
 #pragma unroll
-                for (int c = 0; c < 4; c++) value[c] = exp_of((T)(narrow * (sq_a + sq_b[c] - 2 * q[c])));
-            } else {
-                const double sum_a = ((const int*)block.a.sums)[ra], xx = block.a.square[ra];
+                for (int c = 0; c < 4; c++) value[c] = gaussian_of(T(), narrow, own + sq_b[c] - 2 * q[c]);
+                store4((T*)block.out + (long long)edge[0][r].place * block.stride + n0 + c0, value, columns);
+            }
+        } else {
+#pragma unroll 1
+            for (int r = warp; r < rows; r += 8) {
+                const Edge<int> left = edge[0][r];
+                T value[4];
 #pragma unroll
                 for (int c = 0; c < 4; c++) {
-                    double dot = s2 * q[c] + os * (sum_a + sum_b[c]) + constant;
-                    value[c] = algebra<T>(map, dot, s2 * (sq_a + sq_b[c] - 2 * q[c]), xx, yy[c]);
+                    const Edge<int>& right = edge[1][c0 + c];
+                    const int q = tile_at[r * BYTE_BACK + c0 + c];
+                    double dot = s2 * q + os * (left.sum + right.sum) + constant;
+                    value[c] = algebra<T>(map, dot, s2 * (left.product + right.product - 2 * q), left.square, right.square);
                 }
+                store4((T*)block.out + (long long)left.place * block.stride + n0 + c0, value, columns);
             }
-            store4((T*)block.out + (long long)(block.place ? block.place[i] : i) * block.stride + n0 + c0, value, columns);
         }
         __syncthreads();
     }
@@ -211,6 +232,7 @@ values_bytes_f64(const __grid_constant__ Block block, const __grid_constant__ Ma
 template <class T>
 __device__ __forceinline__ void values_wide(const Block& block, const Map& map) {
     extern __shared__ __align__(16) double wide[];
+    __shared__ Edge<double> edge[WIDE_M + WIDE_N];
     const int m = block.count ? *block.count : block.m, n = block.n;
     const int tiles_m = (m + WIDE_M - 1) / WIDE_M, tiles_n = (n + WIDE_N - 1) / WIDE_N;
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
@@ -232,6 +254,14 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
             from[p] = (const double*)side.x + (size_t)row * block.pitch + piece * 2;
         }
         const u32 to = base + (line * WIDE_PITCH + piece * 2) * 8;
+        if (thread < WIDE_M + WIDE_N) {
+            // What the map needs of each row and column, while the product runs.
+            const bool right = thread >= WIDE_M;
+            const int i = right ? min(n0 + thread - WIDE_M, n - 1) : min(m0 + thread, m - 1);
+            const Side& side = right ? block.b : block.a;
+            const u32 row = side.rows ? side.rows[i] : (u32)i;
+            edge[thread] = {side.square[row], block.a.sums ? ((const double*)side.sums)[row] : 0.0, 0.0, !right && block.place ? block.place[i] : i};
+        }
         double acc[4][4][2];
 #pragma unroll
         for (int a = 0; a < 4; a++)
@@ -287,18 +317,15 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
         const double narrow = -map.op[0].a;
         const int c0 = (thread & 15) * 4, columns = min(4, n - n0 - c0), rows = min(WIDE_M, m - m0);
         double yy[4], more_b[4];
-        const bool moved = block.a.sums != nullptr;
 #pragma unroll
         for (int c = 0; c < 4; c++) {
-            int j = min(n0 + c0 + c, n - 1);
-            u32 rb = block.b.rows ? block.b.rows[j] : (u32)j;
-            yy[c] = block.b.square[rb];
-            more_b[c] = moved ? ((const double*)block.b.sums)[rb] : 0.0;
+            yy[c] = edge[WIDE_M + c0 + c].product;
+            more_b[c] = edge[WIDE_M + c0 + c].sum;
         }
+#pragma unroll 1
         for (int r = thread >> 4; r < rows; r += 16) {
-            const int i = m0 + r;
-            const u32 ra = block.a.rows ? block.a.rows[i] : (u32)i;
-            const double xx = block.a.square[ra], more_a = moved ? ((const double*)block.a.sums)[ra] : 0.0;
+            const Edge<double> left = edge[r];
+            const double xx = left.product, more_a = left.sum;
             const double* at = wide + r * WIDE_BACK + c0;
             T value[4];
 #pragma unroll
@@ -307,7 +334,7 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
                 value[c] = gaussian ? exp_of((T)(narrow * dist))
                                     : algebra<T>(map, dot + (more_a + more_b[c]), dist, xx + 2.0 * more_a, yy[c] + 2.0 * more_b[c]);
             }
-            store4((T*)block.out + (long long)(block.place ? block.place[i] : i) * block.stride + n0 + c0, value, columns);
+            store4((T*)block.out + (long long)left.place * block.stride + n0 + c0, value, columns);
         }
         __syncthreads();
     }

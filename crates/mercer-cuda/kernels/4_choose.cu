@@ -48,7 +48,7 @@ struct Work {
     int* counters;     // fresh rows, used slots, hand, round, failures, all rows computed
     const u32* order;  // the data's row at each place of the store's order
     float* store;
-    float* local;
+    void* local;  // each machine's square of values
     int* change_slot;
     double* change;
     double2* part;  // each block's brackets, a machine's blocks one after another

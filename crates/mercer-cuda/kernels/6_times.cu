@@ -1,4 +1,4 @@
-// A matrix that is kept in f32, times some vectors in f64: out[c * n + i] = sum_j k[i * stride + j] x[c * n + j].
+// A matrix of f32, m x n, times some vectors of f64: out[c * m + i] = sum_j k[i * stride + j] x[c * n + j].
 //
 // A block has 128 rows and up to 8 TILES vectors, 32 columns of the matrix at a time, two stages of them in shared memory;
 // a warp has 16 of the rows. Sums are in f64 on the tensor cores, in a fixed order.
@@ -9,7 +9,7 @@
 #define TIMES_BACK 36   // of the vectors, in f64
 
 template <int TILES>
-__device__ __forceinline__ void times_block(const float* k, long long stride, const double* x, double* out, int n, int vectors) {
+__device__ __forceinline__ void times_block(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors) {
     extern __shared__ __align__(16) u8 memory[];
     float* left = (float*)memory;                                           // two stages of 128 x 32
     double* right = (double*)(left + 2 * TIMES_ROWS * TIMES_PITCH);          // two stages of 8 TILES x 32
@@ -25,7 +25,7 @@ __device__ __forceinline__ void times_block(const float* k, long long stride, co
         float* to = left + (s & 1) * TIMES_ROWS * TIMES_PITCH;
 #pragma unroll
         for (int p = 0; p < 4; p++) {
-            const int r = (t >> 3) + 32 * p, row = min(row0 + r, n - 1);
+            const int r = (t >> 3) + 32 * p, row = min(row0 + r, m - 1);
             copy16(shared_address(to + r * TIMES_PITCH + (t & 7) * 4), k + (long long)row * stride + s * TIMES_STEP + (t & 7) * 4);
         }
         commit();
@@ -70,15 +70,15 @@ __device__ __forceinline__ void times_block(const float* k, long long stride, co
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const int i = row0 + warp * 16 + a * 8 + (lane >> 2), c = b * 8 + (lane & 3) * 2 + h;
-                if (i < n && c < some) out[(long long)(first + c) * n + i] = acc[a][b][h];
+                if (i < m && c < some) out[(long long)(first + c) * m + i] = acc[a][b][h];
             }
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-times_few(const float* k, long long stride, const double* x, double* out, int n, int vectors) {
-    times_block<2>(k, stride, x, out, n, vectors);
+times_few(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors) {
+    times_block<2>(k, stride, x, out, m, n, vectors);
 }
 extern "C" __global__ void __launch_bounds__(256, 2)
-times_many(const float* k, long long stride, const double* x, double* out, int n, int vectors) {
-    times_block<8>(k, stride, x, out, n, vectors);
+times_many(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors) {
+    times_block<8>(k, stride, x, out, m, n, vectors);
 }

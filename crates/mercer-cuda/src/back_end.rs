@@ -7,7 +7,7 @@ use mercer::exec::Device;
 use mercer::gram::{GramBackend, GramDoor, Rows, Sum};
 use mercer::kernel::Kernel;
 use mercer::num::Floats;
-use mercer::solve::{Params, Problem, Solution, SolveBackend, SolveDoor};
+use mercer::solve::{Params, Problem, Solution, SolveBackend, SolveDoor, Solved, System};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
 
@@ -18,7 +18,7 @@ use crate::plan::Rule;
 use crate::program::Map;
 use crate::rows::{DeviceRows, Register};
 use crate::values::Pair;
-use crate::{pack, trace};
+use crate::{linear, pack, trace};
 
 /// A device, started or not.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl GramBackend for Values {
         let rows = pack::one(kernel, x, exec)?;
         let (gpu, _guard) = self.0.enter(rows.is_bytes())?;
         let work = || {
-            let loaded = rows.load(&gpu)?;
+            let loaded = rows.load(&gpu, exec)?;
             let side = (loaded.side(None), rows.n);
             Pair { gpu: &gpu, map: &map, like: &rows, a: side, b: side }.values(out)
         };
@@ -118,7 +118,7 @@ impl GramBackend for Values {
         let (right, left) = pack::two(kernel, y, x, exec)?;
         let (gpu, _guard) = self.0.enter(right.is_bytes())?;
         let work = || {
-            let (a, b) = (left.load(&gpu)?, right.load(&gpu)?);
+            let (a, b) = (left.load(&gpu, exec)?, right.load(&gpu, exec)?);
             let (a, b) = ((a.side(None), left.n), (b.side(None), right.n));
             Pair { gpu: &gpu, map: &map, like: &right, a, b }.values(out)
         };
@@ -134,7 +134,7 @@ impl GramBackend for Values {
         let (right, left) = trace::host("pack two", || pack::two(sum.kernel, sum.centres, points, exec))?;
         let (gpu, _guard) = self.0.enter(right.is_bytes())?;
         let mut work = || {
-            let (a, b) = (left.load(&gpu)?, right.load(&gpu)?);
+            let (a, b) = (left.load(&gpu, exec)?, right.load(&gpu, exec)?);
             let (a, b) = ((a.side(None), left.n), (b.side(None), right.n));
             let (coef, total) = (Memory::of(&gpu, sum.coef)?, Memory::of(&gpu, out)?);
             Pair { gpu: &gpu, map: &map, like: &right, a, b }.sums(&coef, k, &total, sum.exact)?;
@@ -150,7 +150,7 @@ impl GramBackend for Values {
         let map = Map::of(kernel)?;
         let packed = trace::host("pack", || pack::one(kernel, points, exec))?;
         let (gpu, guard) = self.0.enter(packed.is_bytes())?;
-        let loaded = trace::host("load", || packed.load(&gpu));
+        let loaded = trace::host("load", || packed.load(&gpu, exec));
         drop(guard);
         let made = loaded.map(|loaded| {
             let rows = DeviceRows::new(Arc::clone(&self.0), kernel, &map, packed, loaded, exec.device());
@@ -174,6 +174,16 @@ impl SolveBackend for Machines {
         let batch = Batch::new(&self.0, problems, params)?;
         let (gpu, _guard) = self.0.enter(true)?;
         let solved = trace::host("solve", || batch.solve(&gpu, watch));
+        match self.0.end(solved)? {
+            Ok(solved) => solved.map(Ok),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn linear(&self, system: &System<'_>, _exec: Exec, watch: &mut Watch<'_>) -> Option<Result<Solved>> {
+        let part = self.0.register.get(system.rows.owner()?.key)?;
+        let (gpu, _guard) = self.0.enter(true)?;
+        let solved = trace::host("linear", || linear::solve(&part, system, &gpu, watch));
         match self.0.end(solved)? {
             Ok(solved) => solved.map(Ok),
             Err(error) => Some(Err(error)),

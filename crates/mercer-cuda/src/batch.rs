@@ -4,10 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mercer::solve::{Groups, Method, Params, Problem, Shift};
+use rayon::prelude::*;
 
 use crate::back_end::BackEnd;
 use crate::rows::Part;
 use crate::state::Machine;
+
+/// Kinds of rows that are looked through before a table is used.
+const FEW: usize = 32;
 
 /// Problems that the device can solve together.
 pub(crate) struct Batch<'a> {
@@ -35,12 +39,25 @@ impl<'a> Batch<'a> {
         for problem in problems {
             let owner = problem.rows.owner().filter(|owner| owner.device == params.exec.device())?;
             let part = back_end.register.get(owner.key)?;
-            if parts.first().is_some_and(|first| !Arc::ptr_eq(&first.kept, &part.kept)) || !taken(problem) {
+            if parts.first().is_some_and(|first| !Arc::ptr_eq(&first.kept, &part.kept)) {
                 return None;
             }
             parts.push(part);
         }
+        if !problems.par_iter().all(taken) {
+            return None;
+        }
         Some(Batch { problems, params, parts })
+    }
+
+    /// Whether the values of working sets may be rounded to 16 bits while a set is solved, and steps to f32: what that brings
+    /// into a gradient must stay below the tolerance. Gradients are updated with the rows themselves afterwards.
+    pub(crate) fn is_short(&self) -> bool {
+        let most =
+            |p: &Problem<'_>| p.lower.iter().chain(&p.upper).fold(0.0_f64, |most, b| most.max(b.abs()));
+        let largest = self.problems.par_iter().map(most).reduce(|| 0.0, f64::max);
+        let plain = self.problems.iter().all(|p| p.shift == Shift::None);
+        plain && self.parts[0].kept.map.is_unit() && largest / 65536.0 <= 0.5 * self.params.tol
     }
 
     pub(crate) fn arrays(&self) -> Arrays {
@@ -55,7 +72,7 @@ impl<'a> Batch<'a> {
                 Some(index) => index.iter().for_each(|&r| mark(&mut seen[r as usize])),
             }
         }
-        let mut class: HashMap<u64, usize> = HashMap::new();
+        let (mut few, mut class): (Vec<u64>, HashMap<u64, usize>) = (Vec::with_capacity(FEW), HashMap::new());
         let mut count: Vec<usize> = Vec::new();
         let of: Vec<usize> = seen
             .iter()
@@ -63,8 +80,18 @@ impl<'a> Batch<'a> {
                 if s == 0 {
                     return usize::MAX;
                 }
-                let next = class.len();
-                let c = *class.entry(s).or_insert(next);
+                // Few kinds of rows are the rule: looking through them costs less than hashing.
+                let c = if let Some(c) = few.iter().position(|&f| f == s) {
+                    c
+                } else {
+                    let next = few.len() + class.len();
+                    if few.len() < FEW && class.is_empty() {
+                        few.push(s);
+                        next
+                    } else {
+                        *class.entry(s).or_insert(next)
+                    }
+                };
                 if c == count.len() {
                     count.push(0);
                 }
@@ -86,13 +113,23 @@ impl<'a> Batch<'a> {
             place[r] = next[c] as u32;
             next[c] += 1;
         }
-        let mut index = Vec::with_capacity(self.parts.iter().map(|part| part.len()).sum());
-        let (mut machines, mut var0) = (Vec::with_capacity(self.parts.len()), 0);
+        let mut index = vec![0_u32; self.parts.iter().map(|part| part.len()).sum()];
+        let mut rest = index.as_mut_slice();
+        let mut runs = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let (run, after) = rest.split_at_mut(part.len());
+            runs.push((part, run));
+            rest = after;
+        }
+        runs.into_par_iter().for_each(|(part, run)| {
+            run.iter_mut().enumerate().for_each(|(p, to)| *to = place[part.row(p) as usize]);
+        });
+        let (mut machines, mut row0, mut var0) = (Vec::with_capacity(self.parts.len()), 0, 0);
         for (problem, part) in self.problems.iter().zip(&self.parts) {
             let total = problem.linear.len();
             let most = self.params.max_iter.unwrap_or(10_000_000.max(100 * total as u64));
             machines.push(Machine {
-                row0: index.len() as i64,
+                row0,
                 var0,
                 most: i64::try_from(most).unwrap_or(i64::MAX),
                 n: part.len() as i32,
@@ -100,8 +137,8 @@ impl<'a> Batch<'a> {
                 groups: groups(problem) as i32,
                 pad: 0,
             });
+            row0 += part.len() as i64;
             var0 += total as i64;
-            index.extend((0..part.len()).map(|p| place[part.row(p) as usize]));
         }
         Arrays { machines, order, index }
     }

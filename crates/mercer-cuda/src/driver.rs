@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::{CudaContext, sys};
 
 use crate::found::{Found, Seen};
+use crate::memory::Stage;
 use crate::trace;
 
 /// The device code, as text for the driver's compiler. Made from `kernels/*.cu` by `cargo xtask ptx`.
@@ -19,7 +20,7 @@ pub(crate) const PTX: &str = include_str!("../kernels/mercer.ptx");
 const LEAST: (i32, i32) = (8, 0);
 
 /// Functions of the device code, and the shared memory they ask for beyond the usual.
-const FUNCTIONS: [&str; 21] = [
+const FUNCTIONS: [&str; 30] = [
     "values_bytes_f32",
     "values_bytes_f64",
     "values_wide_f32",
@@ -33,15 +34,27 @@ const FUNCTIONS: [&str; 21] = [
     "rank_variables",
     "choose_set",
     "assign_slots",
-    "gather_set",
+    "gather_set_f32",
+    "gather_set_u16",
     "solve_two_one",
     "solve_two_two",
     "solve_four_one",
     "solve_four_two",
+    "solve_unit_one",
+    "solve_unit_two",
     "add_changes",
     "times_few",
     "times_many",
+    "cg_begin",
+    "cg_forward",
+    "cg_turn",
+    "small_times",
+    "wide_times",
+    "rows_over_shift",
 ];
+
+/// Shared memory that functions have of their own, at most.
+pub(crate) const STATIC_SHARED: usize = 8192;
 
 /// Why a call on a device ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +159,8 @@ pub(crate) struct Gpu {
     pub(crate) free: usize,
     /// Bytes in use by this process.
     pub(crate) used: AtomicUsize,
+    /// What large copies to the device go by, once there was one.
+    pub(crate) stage: Mutex<Option<Stage>>,
 }
 
 // SAFETY: the raw handles are used under the lock of `BackEnd`, after the context was made current for the thread.
@@ -192,7 +207,7 @@ impl Gpu {
             if ["values", "solve", "times"].iter().any(|of| name.starts_with(of)) {
                 let limit = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
                 // The functions' own static part counts too.
-                let most = (shared - 4096) as i32;
+                let most = (shared - STATIC_SHARED) as i32;
                 // SAFETY: a function of this module.
                 unsafe { result::function::set_function_attribute(function, limit, most) }?;
             }
@@ -208,6 +223,7 @@ impl Gpu {
             fast_f64: matches!(seen.capability, (8..=10, 0)),
             free,
             used: AtomicUsize::new(0),
+            stage: Mutex::new(None),
         }))
     }
 
@@ -300,6 +316,7 @@ mod tests {
             include_str!("../kernels/4_choose.cu"),
             include_str!("../kernels/5_solve.cu"),
             include_str!("../kernels/6_times.cu"),
+            include_str!("../kernels/7_linear.cu"),
         ];
         let bytes = sources.iter().flat_map(|text| text.bytes());
         let number =

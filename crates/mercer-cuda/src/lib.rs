@@ -5,8 +5,8 @@
 //! as PTX, which the driver compiles and caches. No other library of the vendor is used.
 //!
 //! What it takes: kernels that are functions of `(x.y, |x|^2, |y|^2)` and sums, products, powers and normalisations of them,
-//! on dense and sparse rows of numbers; C-, nu-, regression and one-class problems on rows that it keeps. It declines the
-//! rest, and the CPU does it.
+//! on dense and sparse rows of numbers; C-, nu-, regression and one-class problems on rows that it keeps; products with their
+//! whole matrix, and linear systems in it. It declines the rest, and the CPU does it.
 //!
 //! ```
 //! use mercer_cuda::Choice;
@@ -28,6 +28,8 @@ mod driver;
 #[cfg(feature = "driver")]
 mod exact;
 #[cfg(feature = "driver")]
+mod linear;
+#[cfg(feature = "driver")]
 mod machines;
 #[cfg(feature = "driver")]
 mod memory;
@@ -37,6 +39,8 @@ mod pack;
 mod plan;
 #[cfg(feature = "driver")]
 mod program;
+#[cfg(feature = "driver")]
+mod recheck;
 #[cfg(feature = "driver")]
 mod rows;
 #[cfg(feature = "driver")]

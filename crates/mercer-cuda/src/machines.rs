@@ -10,13 +10,14 @@ use std::time::Instant;
 
 use mercer::solve::{Groups, Problem, Shift, Solution};
 use mercer::watch::{Step, Watch};
+use rayon::prelude::*;
 
 use crate::batch::{Arrays, Batch, group, shift};
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::exact;
-use crate::memory::Memory;
-use crate::sizes::{MEDIUM, set_size, store};
-use crate::state::{CONVERGED, LIMIT, Machine, State, Work};
+use crate::memory::{Memory, bytes_of};
+use crate::sizes::{SMALL, set_size, store};
+use crate::state::{Machine, State, Work};
 use crate::trace;
 use crate::values::{Block, argument};
 
@@ -25,7 +26,7 @@ const ROUNDS: usize = 8;
 /// Rounds without progress after which the CPU takes over.
 const PATIENCE: usize = 4000;
 /// What machines are solved to, as a share of the tolerance: objectives then agree with those of the CPU to more digits.
-const FINER: f64 = 0.5;
+pub(crate) const FINER: f64 = 0.3;
 /// Turns of recomputing the gradient in f64.
 const TURNS: usize = 8;
 /// Bytes that the values of working sets may take together.
@@ -50,6 +51,7 @@ impl Batch<'_> {
                 End::Stuck => return Ok(None),
                 End::Cancelled => {
                     cancelled = true;
+                    run.fetch()?;
                     break;
                 }
                 End::Done => {}
@@ -66,7 +68,6 @@ impl Batch<'_> {
             }
             last = worst;
         }
-        run.fetch()?;
         let values = run.rows_computed()? as u64 * arrays.order.len() as u64;
         trace::count("rows computed", values as f64 / arrays.order.len() as f64);
         trace::count("turns", turn as f64);
@@ -103,21 +104,23 @@ enum End {
 }
 
 /// A batch while it is solved.
-struct Run<'a> {
-    batch: &'a Batch<'a>,
-    gpu: &'a Arc<Gpu>,
+pub(crate) struct Run<'a> {
+    pub(crate) batch: &'a Batch<'a>,
+    pub(crate) gpu: &'a Arc<Gpu>,
     work: Work,
     /// Machines that advance together.
     together: usize,
     /// Variables of the largest machine.
     most: usize,
     two_groups: bool,
+    /// Whether the values of sets are kept in 16 bits.
+    short: bool,
     counters: Memory,
-    state: Memory,
-    f: Memory,
+    pub(crate) state: Memory,
+    pub(crate) f: Memory,
     beta: Memory,
     rounds: usize,
-    host: Host,
+    pub(crate) host: Host,
     /// Everything else that `work` has the address of.
     _held: Vec<Memory>,
 }
@@ -137,9 +140,19 @@ impl<'a> Run<'a> {
             held.push(memory);
             at
         };
-        let join = |of: fn(&'a Problem<'a>) -> &'a [f64]| -> Vec<f64> {
-            let mut all = Vec::with_capacity(total);
-            problems.iter().for_each(|p| all.extend_from_slice(of(p)));
+        let exec = batch.params.exec;
+        let many = |values: &[f64]| Memory::of_many(gpu, bytes_of(values), exec);
+        // A machine's share of an array each.
+        let join = |of: &(dyn Fn(&Problem<'_>, &mut [f64]) + Sync)| -> Vec<f64> {
+            let mut all = vec![0.0; total];
+            let mut rest = all.as_mut_slice();
+            let mut parts = Vec::with_capacity(problems.len());
+            for problem in problems {
+                let (part, after) = rest.split_at_mut(problem.linear.len());
+                parts.push((problem, part));
+                rest = after;
+            }
+            parts.into_par_iter().for_each(|(problem, part)| of(problem, part));
             all
         };
         let begun = problems.iter().any(|p| {
@@ -151,7 +164,7 @@ impl<'a> Run<'a> {
                     p.lower.iter().zip(&p.upper).map(|(&lo, &up)| 0.0_f64.clamp(lo, up)).collect()
                 })
             };
-            problems.iter().flat_map(at).collect()
+            join(&|p, part| part.copy_from_slice(&at(p)))
         } else {
             vec![0.0; total]
         };
@@ -159,13 +172,14 @@ impl<'a> Run<'a> {
         let grouped = problems.iter().any(|p| p.groups != Groups::One);
         let mut work = Work { q: q as i32, n: n as i32, ..Work::default() };
         work.machine = keep(Memory::of(gpu, machines)?);
-        work.lower = keep(Memory::of(gpu, &join(|p| &p.lower))?);
-        work.upper = keep(Memory::of(gpu, &join(|p| &p.upper))?);
-        work.linear = keep(Memory::of(gpu, &join(|p| &p.linear))?);
+        work.lower = keep(many(&join(&|p, part| part.copy_from_slice(&p.lower)))?);
+        work.upper = keep(many(&join(&|p, part| part.copy_from_slice(&p.upper)))?);
+        work.linear = keep(many(&join(&|p, part| part.copy_from_slice(&p.linear)))?);
         if shifted {
-            let of = |p: &'a Problem<'a>| (0..p.linear.len()).map(move |v| shift(p, v));
-            let all: Vec<f64> = problems.iter().flat_map(of).collect();
-            work.shift = keep(Memory::of(gpu, &all)?);
+            let each = |p: &Problem<'_>, part: &mut [f64]| {
+                part.iter_mut().enumerate().for_each(|(v, to)| *to = shift(p, v));
+            };
+            work.shift = keep(many(&join(&each))?);
         }
         if grouped {
             let of = |p: &Problem<'_>| (0..p.linear.len()).map(|v| group(p, v) as u8).collect::<Vec<_>>();
@@ -205,7 +219,7 @@ impl<'a> Run<'a> {
         work.counters = counters.pointer();
         let f = Memory::filled(gpu, 8 * rows, 0)?;
         work.f = f.pointer();
-        let beta = Memory::of(gpu, &start)?;
+        let beta = many(&start)?;
         work.beta = beta.pointer();
         let states = vec![State::new(FINER * batch.params.tol); machines.len()];
         let state = Memory::of(gpu, &states)?;
@@ -219,6 +233,7 @@ impl<'a> Run<'a> {
             together,
             most,
             two_groups: machines.iter().any(|m| m.groups > 1),
+            short: batch.is_short(),
             counters,
             state,
             f,
@@ -234,15 +249,6 @@ impl<'a> Run<'a> {
             run.f.write(0, &run.host.f)?;
         }
         Ok(run)
-    }
-
-    /// A machine's `f` from its variables, exact, on the host.
-    fn recompute(&mut self, arrays: &Arrays, m: usize) -> Outcome<()> {
-        let at = &arrays.machines[m];
-        let (row0, var0, n) = (at.row0 as usize, at.var0 as usize, at.n as usize);
-        let beta = &self.host.beta[var0..var0 + at.total as usize];
-        let f = &mut self.host.f[row0..row0 + n];
-        exact::outputs(self.gpu, &self.batch.parts[m], beta, f)
     }
 
     /// Iterates until every machine is done.
@@ -319,13 +325,16 @@ impl<'a> Run<'a> {
         block.b.rows = work.order;
         block.count = work.counters;
         block.place = work.fresh_slots;
-        // Four variables a thread in large sets, else two.
-        let (each, solver) = match (q > MEDIUM, self.two_groups) {
-            (false, false) => (2, "solve_two_one"),
-            (false, true) => (2, "solve_two_two"),
-            (true, false) => (4, "solve_four_one"),
-            (true, true) => (4, "solve_four_two"),
+        // Variables a thread: as many as keep all warps of a block busy.
+        let (each, solver, bytes) = match (self.short, q > SMALL, self.two_groups) {
+            (false, false, false) => (2, "solve_two_one", SET_BYTES),
+            (false, false, true) => (2, "solve_two_two", SET_BYTES),
+            (false, true, false) => (4, "solve_four_one", SET_BYTES),
+            (false, true, true) => (4, "solve_four_two", SET_BYTES),
+            (true, _, false) => (2, "solve_unit_one", UNIT_BYTES),
+            (true, _, true) => (2, "solve_unit_two", UNIT_BYTES),
         };
+        let gather = if self.short { "gather_set_u16" } else { "gather_set_f32" };
         let ranks = self.most.div_ceil(RANKED);
         // SAFETY: all these functions take `Work` alone, whose addresses belong to memory that `self` holds; the grids are
         // those their comments ask for.
@@ -343,8 +352,8 @@ impl<'a> Run<'a> {
             gpu.launch("choose_set", (count, 1), 1024, 0, &mut [argument(&mut work)])?;
             gpu.launch("assign_slots", (1, 1), 1024, 0, &mut [argument(&mut work)])?;
             block.launch(gpu, &kept.map, kept.packed.is_bytes(), false)?;
-            gpu.launch("gather_set", (q, count), 256, 0, &mut [argument(&mut work)])?;
-            gpu.launch(solver, (count, 1), q / each, SET_BYTES * q, &mut [argument(&mut work)])?;
+            gpu.launch(gather, (q, count), 256, 0, &mut [argument(&mut work)])?;
+            gpu.launch(solver, (count, 1), q / each, bytes * q, &mut [argument(&mut work)])?;
             gpu.launch("add_changes", (work.parts as usize, count), 256, 0, &mut [argument(&mut work)])
         }
     }
@@ -361,44 +370,9 @@ impl<'a> Run<'a> {
         self.counters.read(0, &mut counters)?;
         Ok(counters[5])
     }
-
-    /// Recomputes gradients in f64 where rounding of the rows could matter, and continues machines that do not
-    /// satisfy the tolerance then: the largest violation of these, or none if all are done.
-    fn recheck(&mut self, arrays: &Arrays) -> Outcome<Option<f64>> {
-        let tol = self.batch.params.tol;
-        let mut worst: Option<f64> = None;
-        for m in 0..self.batch.problems.len() {
-            let state = self.host.state[m];
-            if state.done == LIMIT {
-                continue;
-            }
-            let at = arrays.machines[m];
-            let (row0, var0, total) = (at.row0 as usize, at.var0 as usize, at.total as usize);
-            let vars = var0..var0 + total;
-            let noise = exact::noise(
-                &self.batch.parts[m],
-                &self.host.beta[vars.clone()],
-                &self.host.anchor[vars.clone()],
-            );
-            if state.done == CONVERGED && noise <= exact::NEGLIGIBLE * tol {
-                continue;
-            }
-            self.recompute(arrays, m)?;
-            self.host.anchor[vars.clone()].copy_from_slice(&self.host.beta[vars.clone()]);
-            let f = &self.host.f[row0..row0 + at.n as usize];
-            let gap = exact::gap(&self.batch.problems[m], &self.host.beta[vars], f);
-            let mut now = State { gap, done: CONVERGED, idle: 0, changed: 0, ..state };
-            if gap > tol * (1.0 + 1e-6) {
-                (now.done, now.target) = (0, 0.7 * FINER * tol);
-                worst = Some(worst.unwrap_or(0.0).max(gap));
-            }
-            self.f.write(8 * row0, f)?;
-            self.host.state[m] = now;
-            self.state.write(m * size_of::<State>(), &[now])?;
-        }
-        Ok(worst)
-    }
 }
 
 /// Shared memory of a variable while its set is solved.
-const SET_BYTES: usize = 2 * 8 + 3 * 4;
+const SET_BYTES: usize = 2 * 8 + 5 * 4;
+/// The same with values of 16 bits.
+const UNIT_BYTES: usize = 4 * 4;

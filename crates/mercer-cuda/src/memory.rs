@@ -1,9 +1,11 @@
 //! Memory on the device, and copies to it and back.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::result;
+use cudarc::driver::{result, sys};
+use mercer::Exec;
+use rayon::prelude::*;
 
 use crate::driver::{Gpu, Outcome, Trouble};
 
@@ -23,6 +25,42 @@ unsafe impl Plain for i32 {}
 unsafe impl Plain for f32 {}
 // SAFETY: numbers.
 unsafe impl Plain for f64 {}
+
+/// Bytes from which copies to the device go by way of [`Stage`], how many go at once, and how many of these a thread copies at
+/// a time.
+const MANY: usize = 1 << 20;
+const STAGED: usize = 8 << 20;
+const PIECE: usize = 256 << 10;
+
+/// Two pieces of the host's memory that do not move, so that the device copies from one while the other is filled. They stay
+/// for the life of the process.
+pub(crate) struct Stage {
+    memory: *mut u8,
+    free: [sys::CUevent; 2],
+    turn: usize,
+}
+
+// SAFETY: the memory has one owner, and events may be used by any thread that has entered the device.
+unsafe impl Send for Stage {}
+
+impl Stage {
+    /// None where the system has no such memory to give.
+    fn new() -> Option<Self> {
+        let event = || result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).ok();
+        let free = [event()?, event()?];
+        // SAFETY: plain memory for reading and writing; it is given back with the process.
+        let memory = unsafe { result::malloc_host(2 * STAGED, 0) }.ok()?;
+        Some(Stage { memory: memory.cast(), free, turn: 0 })
+    }
+
+    /// The two by turns, each with the event after which it may be written.
+    fn next(&mut self) -> (&mut [u8], sys::CUevent) {
+        self.turn = 1 - self.turn;
+        // SAFETY: within the memory, which nobody else refers to while `self` is borrowed; any bytes are valid.
+        let to = unsafe { std::slice::from_raw_parts_mut(self.memory.add(self.turn * STAGED), STAGED) };
+        (to, self.free[self.turn])
+    }
+}
 
 /// A run of bytes on the device, given back when it is dropped.
 #[derive(Debug)]
@@ -71,6 +109,40 @@ impl Memory {
         Ok(())
     }
 
+    /// A copy of many bytes, by way of memory that the device reads by itself, which several threads fill.
+    pub(crate) fn of_many(gpu: &Arc<Gpu>, values: &[u8], exec: Exec) -> Outcome<Self> {
+        if values.len() < MANY {
+            return Self::of(gpu, values);
+        }
+        let room = Self::room(gpu, values.len())?;
+        let mut stage = gpu.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        if stage.is_none() {
+            *stage = Stage::new();
+        }
+        let Some(stage) = stage.as_mut() else {
+            room.write(0, values)?;
+            return Ok(room);
+        };
+        for (p, part) in values.chunks(STAGED).enumerate() {
+            let (to, free) = stage.next();
+            // SAFETY: an event of this context that was recorded or is new.
+            unsafe { result::event::synchronize(free) }?;
+            if exec.threads() == 1 {
+                to[..part.len()].copy_from_slice(part);
+            } else {
+                let pieces = to[..part.len()].par_chunks_mut(PIECE).zip(part.par_chunks(PIECE));
+                pieces.for_each(|(to, from)| to.copy_from_slice(from));
+            }
+            // SAFETY: within the room, from memory that is written again only after the event below.
+            unsafe {
+                let at = room.pointer + (p * STAGED) as u64;
+                result::memcpy_htod_async(at, &to[..part.len()], gpu.stream())?;
+                result::event::record(free, gpu.stream())?;
+            }
+        }
+        Ok(room)
+    }
+
     /// Reads values from a byte on, once all that was asked for before is done.
     pub(crate) fn read<T: Plain>(&self, from: usize, out: &mut [T]) -> Outcome<()> {
         assert!(from + size_of_val(out) <= self.bytes, "within the room");
@@ -85,6 +157,12 @@ impl Memory {
     pub(crate) fn pointer(&self) -> u64 {
         self.pointer
     }
+}
+
+/// Numbers as the bytes they lie in.
+pub(crate) fn bytes_of(values: &[f64]) -> &[u8] {
+    // SAFETY: numbers have no padding, and any bytes are valid.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 impl Drop for Memory {

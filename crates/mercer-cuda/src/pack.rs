@@ -14,7 +14,7 @@ use mercer::kernel::Kernel;
 use rayon::prelude::*;
 
 use crate::driver::{Gpu, Outcome};
-use crate::memory::Memory;
+use crate::memory::{Memory, bytes_of};
 use crate::program::Map;
 use crate::values::{Side, launch_squares};
 
@@ -325,10 +325,10 @@ impl Packed {
     }
 
     /// Copies the rows to the device and computes their norms there.
-    pub(crate) fn load(&self, gpu: &Arc<Gpu>) -> Outcome<Loaded> {
+    pub(crate) fn load(&self, gpu: &Arc<Gpu>, exec: Exec) -> Outcome<Loaded> {
         let x = match &self.store {
-            Store::Bytes(x) => Memory::of(gpu, x)?,
-            Store::Wide(x) => Memory::of(gpu, x)?,
+            Store::Bytes(x) => Memory::of_many(gpu, x, exec)?,
+            Store::Wide(x) => Memory::of_many(gpu, bytes_of(x), exec)?,
         };
         let square = Memory::room(gpu, 8 * self.n)?;
         let room = |size: usize| (size > 0).then(|| Memory::room(gpu, size * self.n)).transpose();

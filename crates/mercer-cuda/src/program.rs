@@ -69,6 +69,11 @@ impl Map {
         self.op[..self.count as usize].iter().any(|op| op.code == RBF || op.code == POWER_LAW)
     }
 
+    /// Whether all values lie between 0 and 1 and a row's value with itself is 1: Gaussians, their products and powers.
+    pub(crate) fn is_unit(&self) -> bool {
+        self.op[..self.count as usize].iter().all(|op| matches!(op.code, RBF | MULTIPLY | POWER))
+    }
+
     /// `k(x, x)` of a row of this squared norm, as the device would compute it.
     pub(crate) fn own(&self, square: f64) -> f64 {
         let mut stack: Vec<f64> = Vec::with_capacity(DEEPEST);
@@ -160,6 +165,18 @@ mod tests {
             }
         }
         assert!(taken >= 15, "{taken}");
+    }
+
+    #[test]
+    fn gaussians_and_their_products_have_ones_on_the_diagonal_and_others_are_not_taken_for_them() {
+        let unit =
+            |line: &str| Map::of(&Kernel::parse(line).expect("a kernel")).expect("a program").is_unit();
+        for line in ["rbf(gamma=2)", "rbf(gamma=1) * rbf(gamma=3)"] {
+            assert!(unit(line), "{line}");
+        }
+        for line in ["linear", "0.5*rbf(gamma=1)", "rbf(gamma=1) + rbf(gamma=2)", "rbf(gamma=1) * linear"] {
+            assert!(!unit(line), "{line}");
+        }
     }
 
     #[test]

@@ -31,9 +31,9 @@ pub(crate) struct Kept {
 }
 
 /// A matrix on the device, row by row.
-struct Whole {
-    values: Memory,
-    stride: usize,
+pub(crate) struct Whole {
+    pub(crate) values: Memory,
+    pub(crate) stride: usize,
 }
 
 /// Some of the rows of what is kept.
@@ -45,7 +45,7 @@ pub(crate) struct Part {
 
 impl Kept {
     /// The whole matrix; none where it has no room.
-    fn whole(&self, gpu: &Arc<Gpu>) -> Option<&Whole> {
+    pub(crate) fn whole(&self, gpu: &Arc<Gpu>) -> Option<&Whole> {
         let make = || -> Outcome<Whole> {
             let n = self.packed.n;
             let stride = n.next_multiple_of(32);
@@ -215,7 +215,7 @@ impl Rows for DeviceRows {
         }
         let mut run = || {
             let (from, to) = (Memory::of(&gpu, x)?, Memory::room(&gpu, size_of_val(out))?);
-            launch_times(&gpu, (&whole.values, whole.stride), &from, &to, n, x.len() / n)?;
+            launch_times(&gpu, (&whole.values, whole.stride), &from, &to, (n, n), x.len() / n)?;
             to.read(0, out)
         };
         run().is_ok()

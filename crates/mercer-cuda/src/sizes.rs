@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::memory::Memory;
 
-/// Variables of a working set where few machines leave most of the device idle: what a block has threads for, four each.
+/// Variables of a working set where few machines leave most of the device idle, or machines are large: what keys have bits for.
 const LARGE: usize = 1024;
-/// The same where many machines advance together, so that their values fit into the L2 cache, and where very many do.
-pub(crate) const MEDIUM: usize = 512;
-const SMALL: usize = 256;
+/// The same where many small machines advance together, and where very many do.
+const MEDIUM: usize = 512;
+pub(crate) const SMALL: usize = 256;
 /// Machines that are many, and very many.
 const MANY: usize = 12;
 const VERY_MANY: usize = 80;
@@ -22,12 +22,15 @@ const SMALL_STORE: usize = 8 << 30;
 pub(crate) fn set_size(machines: usize, most: usize) -> (usize, f64) {
     let size = match machines {
         ..MANY => LARGE,
+        MANY..VERY_MANY if most >= 8 * LARGE => LARGE,
         MANY..VERY_MANY => MEDIUM,
         _ => SMALL,
     };
-    // Whole warps of two variables a thread.
-    let size = if most < size { most.next_multiple_of(64).min(size) } else { size };
-    (if size > MEDIUM { LARGE } else { size }, if size > MEDIUM { 0.3 } else { 0.1 })
+    // Whole warps of two variables a thread, or of four.
+    let whole = most.next_multiple_of(64);
+    let whole = if whole > SMALL { most.next_multiple_of(128) } else { whole };
+    let size = whole.min(size);
+    (if size > MEDIUM { LARGE } else { size }, if size > MEDIUM && machines < MANY { 0.3 } else { 0.1 })
 }
 
 /// How many rows to keep, from the most that is wanted to the least that works; none: not even that fits.
@@ -66,12 +69,16 @@ mod tests {
 
     #[test]
     fn working_sets_are_whole_warps_and_smaller_where_machines_are_many() {
-        assert_eq!((set_size(1, 50_000).0, set_size(45, 12_000).0, set_size(325, 1200).0), (1024, 512, 256));
+        assert_eq!(
+            (set_size(1, 50_000), set_size(45, 12_000), set_size(45, 3000).0),
+            ((1024, 0.3), (1024, 0.1), 512)
+        );
+        assert_eq!(set_size(325, 1200).0, 256);
         assert_eq!((set_size(1, 1).0, set_size(1, 65).0, set_size(3, 700).0), (64, 128, 1024));
         for most in [1, 40, 64, 300, 511, 513, 1000, 5000] {
             for machines in [1, 11, 12, 79, 80, 1000] {
                 let (q, _) = set_size(machines, most);
-                assert!(q % if q > MEDIUM { 128 } else { 64 } == 0 && q <= LARGE, "{machines}, {most}: {q}");
+                assert!(q % if q > SMALL { 128 } else { 64 } == 0 && q <= LARGE, "{machines}, {most}: {q}");
             }
         }
     }

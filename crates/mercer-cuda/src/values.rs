@@ -149,21 +149,23 @@ pub(crate) fn launch_squares(
     }
 }
 
-/// `out = K x` for vectors that lie one after another.
+/// `out = A x` for vectors that lie one after another: A has m x n values of f32, in rows that are padded with zeros to whole
+/// steps of 32.
 pub(crate) fn launch_times(
     gpu: &Gpu,
     (values, stride): (&Memory, usize),
     x: &Memory,
     out: &Memory,
-    n: usize,
+    (m, n): (usize, usize),
     vectors: usize,
 ) -> Outcome<()> {
     let (name, wide) = if vectors <= 16 { ("times_few", 16) } else { ("times_many", 64) };
     let (mut values, mut stride) = (values.pointer(), stride as i64);
-    let (mut x, mut out, mut n, mut vectors) = (x.pointer(), out.pointer(), n as i32, vectors as i32);
-    let grid = ((n as usize).div_ceil(128), (vectors as usize).div_ceil(wide));
+    let (mut x, mut out, mut vectors) = (x.pointer(), out.pointer(), vectors as i32);
+    let (mut m, mut n) = (m as i32, n as i32);
+    let grid = ((m as usize).div_ceil(128), (vectors as usize).div_ceil(wide));
     let shared = 2 * 128 * 36 * 4 + 2 * wide * 36 * 8;
-    // SAFETY: arguments in the functions' order; the matrix has n rows, x and out n numbers a vector.
+    // SAFETY: arguments in the functions' order; the matrix has m padded rows, x has n numbers a vector and out m.
     unsafe {
         gpu.launch(
             name,
@@ -175,6 +177,7 @@ pub(crate) fn launch_times(
                 argument(&mut stride),
                 argument(&mut x),
                 argument(&mut out),
+                argument(&mut m),
                 argument(&mut n),
                 argument(&mut vectors),
             ],
@@ -287,11 +290,13 @@ impl Pair<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::STATIC_SHARED;
 
     #[test]
     fn structures_have_the_sizes_that_the_device_code_gives_them() {
         assert_eq!((size_of::<Side>(), size_of::<Block>()), (40, 144));
         assert_eq!(size_of::<Map>(), 8 + 24 * 32);
-        const { assert!(BYTES_SHARED < 160 << 10 && WIDE_SHARED < 160 << 10) };
+        // The smallest limit of the architectures that are taken.
+        const { assert!(BYTES_SHARED + STATIC_SHARED <= 99 << 10 && WIDE_SHARED + STATIC_SHARED <= 99 << 10) };
     }
 }
