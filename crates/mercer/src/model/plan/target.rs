@@ -54,7 +54,7 @@ mod tests {
         let (value, why) = told(table, &auto, Task::Novelty);
         assert_eq!(
             (value.as_str(), why.as_deref()),
-            ("none", Some("`species` is neither a feature nor needed to find novelties"))
+            ("none", Some("`species` is not used as a feature, and not required to find novelties"))
         );
         let none = ReadOptions { label: "none".parse().expect("a word"), ..auto };
         assert_eq!(told(table, &none, Task::Novelty).1.as_deref(), Some("the data have no targets"));

@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(model.arrange(other.clone()).expect("left alone"), other);
         let foreign = model.arrange(named(vec![6.0, 9.0], &["height", "weight"])).expect("as many columns");
         assert_eq!(foreign.points.view().to_f64().expect("numbers"), [6.0, 9.0]);
-        assert!(foreign.notes[0].text.contains("taken in their order"), "{:?}", foreign.notes);
+        assert!(foreign.notes[0].text.contains("matched by position"), "{:?}", foreign.notes);
         let capital = model.arrange(named(vec![6.0, 9.0, 1.0], &["Y", "z", " X "])).expect("all there");
         assert_eq!(capital.points.view().to_f64().expect("numbers"), [1.0, 6.0]);
         assert!(capital.notes[0].text.contains("without regard to case and blanks: `Y`, ` X `"));
