@@ -368,7 +368,7 @@ mod tests {
         assert!(foreign.notes[0].text.contains("matched by position"), "{:?}", foreign.notes);
         let capital = model.arrange(named(vec![6.0, 9.0, 1.0], &["Y", "z", " X "])).expect("all there");
         assert_eq!(capital.points.view().to_f64().expect("numbers"), [1.0, 6.0]);
-        assert!(capital.notes[0].text.contains("without regard to case and blanks: `Y`, ` X `"));
+        assert!(capital.notes[0].text.contains("without regard to case and spaces: `Y`, ` X `"));
         let both = model.arrange(named(vec![6.0, 9.0, 1.0], &["Y", "y", "x"])).expect("all there");
         assert_eq!(both.points.view().to_f64().expect("numbers"), [1.0, 9.0]);
     }
