@@ -150,7 +150,7 @@ fn equal_rows_weigh_as_much_as_they_are() {
         let weighted = Sample::new(&points, &targets).weighted(&weight);
         let want = params.fit(weighted, Exec::one(), &mut silent()).expect("good data");
         let got = params.fit(Sample::new(&many, &theirs), Exec::one(), &mut silent()).expect("good data");
-        assert!(got.info.notes.iter().any(|note| note.contains("240 rows are 120 different ones")));
+        assert!(got.info.notes.iter().any(|note| note.contains("240 rows, of which 120 are distinct")));
         close_to_scale(&decided(&got, &points), &decided(&want, &points), 1e-6);
     }
 }
