@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_slice_is_where_it_was() {
         let rows = [1.5_f32, 2.5];
-        lend(&rows, |lent| assert!(std::ptr::eq(&*lent, &raw const rows[..])));
+        lend(&rows, |lent| assert!(std::ptr::eq(&raw const *lent, &raw const rows[..])));
         lend(&rows[..0], |lent| assert!(lent.is_empty()));
     }
 
@@ -109,7 +109,7 @@ mod tests {
                     theirs.store(lent[0] == 1, Ordering::Release);
                 });
                 panic!("given up");
-            })
+            });
         }));
         assert!(caught.is_err() && done.load(Ordering::Acquire));
     }
