@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _mercer
 from ._base import FLOATS, Fitted
 from ._data import array_of, rows_of, threads_of
-from ._params import whole_number
+from ._params import check_parameters, whole_number
 from .kpca import image_of
 from .svm import SVC
 
@@ -236,6 +236,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         -------
         self
         """
+        check_parameters(self)
         X = validate_data(self, X, dtype=FLOATS, order="C")
         self.stages_ = _mercer.Stages.invariant(
             str(self.transformations),
