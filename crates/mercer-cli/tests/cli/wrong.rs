@@ -71,7 +71,7 @@ fn usage() {
         ),
         (
             "train flowers.csv --class-weight balanced --class-weight iris=3",
-            "error: --class-weight balanced and a weight for a single class are mutually exclusive\nhint: give one or the \
+            "error: --class-weight balanced and a weight for a single class are mutually exclusive\nhint: pass one or the \
              other\n",
         ),
         (

@@ -158,7 +158,7 @@ fn requests_that_lie_are_refused_with_words() {
         server.send("POST", "/v2/models/m/infer", &[("inference-header-content-length", &length)], &body)
     };
     assert!(tensor("FP64", &[0; 15]).refused(400).contains("not a whole number of values"));
-    assert!(tensor("BYTES", &[255, 255, 255, 255, 1]).refused(400).contains("a text of 4294967295 bytes"));
+    assert!(tensor("BYTES", &[255, 255, 255, 255, 1]).refused(400).contains("a string of 4294967295 bytes"));
     assert!(tensor("BYTES", &[1, 0]).refused(400).contains("is cut off"));
     let nan = [f64::NAN.to_le_bytes(), 1f64.to_le_bytes()].concat();
     assert!(tensor("FP64", &nan).refused(400).contains("row 1, column 1"));

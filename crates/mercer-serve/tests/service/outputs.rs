@@ -158,7 +158,7 @@ fn texts_as_bytes_are_texts_as_json() {
     // Lengths that lie, and texts that are none.
     let mut lies = bytes.clone();
     lies[0] = 255;
-    assert!(send(lies.len(), &lies).refused(400).contains("a text of 255 bytes"));
+    assert!(send(lies.len(), &lies).refused(400).contains("a string of 255 bytes"));
     let mut broken = bytes.clone();
     broken[4] = 0xff;
     assert!(send(broken.len(), &broken).refused(400).contains("UTF-8"));

@@ -185,7 +185,9 @@ fn a_second_file_of_one_name_does_not_take_over() {
         banana(other.path(), "m", 2);
         let path = folder.path().join(second);
         std::fs::copy(other.path().join("m.mercer"), &path).expect("copied");
-        until("a reason", || index()[0]["reason"].as_str().is_some_and(|why| why.contains("have one name")));
+        until("a reason", || {
+            index()[0]["reason"].as_str().is_some_and(|why| why.contains("have the same name"))
+        });
         assert_eq!(
             (index().as_array().map(Vec::len), version(&server, "m")),
             (Some(1), before.clone()),
