@@ -6,6 +6,8 @@
 //! meets the quick setting again, on new folds in repeated cross-validation, and replaces it only if it leads by more than
 //! 1.5 standard errors. The winner is fitted on the same rows and evaluated on those held out. They took no part in any
 //! decision, so their error is an unbiased estimate, slightly pessimistic because the final fit uses all rows.
+//! If the quick setting is kept, it is chosen once more on all rows before the final fit, by the rule whose result was
+//! evaluated; the estimate is that of the choice made without the held-out rows.
 
 use std::time::{Duration, Instant};
 
