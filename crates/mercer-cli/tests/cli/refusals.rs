@@ -42,7 +42,7 @@ fn index_zero() {
     refused(
         "zero.svm",
         "1 0:3\n",
-        "error: zero.svm, line 1: got index 0 in `0:3`, expected an index from 1 to 2147483647\n",
+        "error: zero.svm, line 1: got index 0 in `0:3`, expected an index from 1 to 2147483647 (scikit-learn's dump_svmlight_file counts from 1 with zero_based=False)\n",
     );
 }
 

@@ -14,7 +14,7 @@ fn plain(text: &str) -> String {
 fn libsvm_text() {
     assert_eq!(
         plain("1 1:1\n1 0:5 2:1\n"),
-        "f, line 2: got index 0 in `0:5`, expected an index from 1 to 2147483647"
+        "f, line 2: got index 0 in `0:5`, expected an index from 1 to 2147483647 (scikit-learn's dump_svmlight_file counts from 1 with zero_based=False)"
     );
     assert_eq!(
         plain("1 1:1\n1 3:1 2:1\n"),

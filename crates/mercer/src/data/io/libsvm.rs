@@ -21,6 +21,10 @@ use crate::error::{Error, Result};
 /// The largest index, LIBSVM's own limit.
 pub(super) const LARGEST_INDEX: u64 = i32::MAX as u64;
 
+/// Where files that count from 0 come from. They are refused, not shifted: the same index would be another column in a file
+/// that does not use column 0, and rows of a given kernel matrix begin with `0:number`.
+const FROM_ZERO: &str = " (scikit-learn's dump_svmlight_file counts from 1 with zero_based=False)";
+
 /// Share of values that must be there for rows to be stored densely.
 const DENSE_FROM: f64 = 0.25;
 
@@ -136,7 +140,8 @@ impl Rows {
             if index.wrapping_sub(1) >= largest {
                 let word = &rest[..len];
                 let got = if index == 0 { format!("index 0 in {}", shown(word)) } else { shown(word) };
-                let expected = format!("an index from 1 to {largest}");
+                let hint = if index == 0 { FROM_ZERO } else { "" };
+                let expected = format!("an index from 1 to {largest}{hint}");
                 return Err(Wrong { got, expected, too_large: index > largest });
             }
             if index <= last {

@@ -16,7 +16,8 @@
 //! let wrong = read_bytes("two.svm", b"+1 0:0.5\n", &ReadOptions::default()).unwrap_err();
 //! assert_eq!(
 //!     wrong.to_string(),
-//!     "two.svm, line 1: got index 0 in `0:0.5`, expected an index from 1 to 2147483647"
+//!     "two.svm, line 1: got index 0 in `0:0.5`, expected an index from 1 to 2147483647 \
+//!      (scikit-learn's dump_svmlight_file counts from 1 with zero_based=False)"
 //! );
 //! # Ok::<(), mercer::Error>(())
 //! ```
