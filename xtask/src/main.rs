@@ -97,6 +97,17 @@ fn spawn(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// The same, with the output printed as a whole when the command has ended, so that it does not mix with another's.
+fn spawn_quietly(command: &mut Command) -> Result<()> {
+    let out = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let text = String::from_utf8_lossy(&out.stdout);
+    println!("{}\n{text}{}", line_of(command), String::from_utf8_lossy(&out.stderr));
+    if !out.status.success() {
+        bail!("{} ended with {}", line_of(command), out.status);
+    }
+    Ok(())
+}
+
 /// The command as one would type it.
 fn line_of(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, spawn, steps};
+use crate::{cargo_in, spawn, spawn_quietly, steps};
 
 /// What the tests need, each with its version.
 pub(crate) const PINS: &str = "crates/mercer-py/tests/requirements.txt";
@@ -35,13 +35,21 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let mut tests = Command::new(&python);
         tests.current_dir(&run).args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(args);
         tests.env("MERCER_CLI", target.join("debug/mercer")).env_remove("PYTHONPATH");
-        spawn(&mut tests)
+        tests
     };
     let tests = root.join("crates/mercer-py/tests");
-    pytest(&["--import-mode=importlib", &tests.display().to_string()])?;
     // scikit-learn's own tests, with Mercer's estimators in place of its own.
-    spawn(Command::new(&python).current_dir(&run).arg(tests.join("dropin.py")).env_remove("PYTHONPATH"))?;
-    pytest(&["--doctest-modules", "--pyargs", "mercer"])
+    let mut dropin = Command::new(&python);
+    dropin.current_dir(&run).arg(tests.join("dropin.py")).env_remove("PYTHONPATH");
+    let doctests = pytest(&["--doctest-modules", "--pyargs", "mercer"]);
+    let mut package = pytest(&["--import-mode=importlib", &tests.display().to_string()]);
+    // Most tests use one processor: the package's own run beside these two, whose output is shown when they are done.
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| [dropin, doctests].iter_mut().try_for_each(spawn_quietly));
+        let own = spawn(&mut package);
+        let others = others.join().unwrap_or_else(|_| bail!("the thread of the other tests panicked"));
+        own.and(others)
+    })
 }
 
 /// The folder that cargo builds into.
