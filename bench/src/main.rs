@@ -67,13 +67,14 @@ struct Args {
     /// A side that has used this many seconds on a case is not asked again.
     #[arg(long, default_value_t = 30.0)]
     budget: f64,
-    /// A peer that needs more than this many seconds for one fit is stopped, and the report says so (large).
+    /// A peer that needs more than this many seconds for one fit is stopped, and the report says so (large; at most 120
+    /// without --full).
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     limit: f64,
     /// Also compares objectives with LIBSVM's at a hundredth of the tolerance (svm).
     #[arg(long)]
     exact: bool,
-    /// Also the cases that take minutes: 50000 rows (kpca), searches (defaults).
+    /// Also the cases that take minutes: 50000 rows (kpca), searches (defaults), 540000 digits and 10^7 rows (large).
     #[arg(long)]
     full: bool,
     /// Another commit as one more side: its build of this program (svm, kpca) or its wheel (python).

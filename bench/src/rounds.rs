@@ -32,7 +32,7 @@ pub(crate) struct Outcome {
 }
 
 /// Asks all tasks in turn, so many rounds; a side that has used up its seconds is left out of later rounds. A task whose side
-/// was stopped by its limit before any answer has no outcome.
+/// has a limit and failed before any answer has no outcome.
 pub(crate) fn run(sides: &mut [Side], tasks: &[Task], args: &Args) -> Result<Vec<Outcome>> {
     let mut outcomes: Vec<Option<Outcome>> = tasks.iter().map(|_| None).collect();
     let mut spent = vec![0.0; tasks.len()];
@@ -42,7 +42,7 @@ pub(crate) fn run(sides: &mut [Side], tasks: &[Task], args: &Args) -> Result<Vec
                 continue;
             }
             let answer = match sides[task.side].ask(&task.request) {
-                Err(error) if sides[task.side].is_stopped() => {
+                Err(error) if sides[task.side].is_lost() => {
                     eprintln!("bench: {error:#}");
                     *spent = f64::INFINITY;
                     continue;

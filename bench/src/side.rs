@@ -25,6 +25,8 @@ pub(crate) struct Side {
     limit: Option<Duration>,
     /// Whether it took longer and was ended.
     stopped: bool,
+    /// Whether it has a limit and failed: it took longer, ended by itself (out of memory, say) or answered with an error.
+    lost: bool,
     // An option, so that dropping can close it and the process sees its end.
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -84,7 +86,7 @@ impl Side {
         let requests = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().context("a pipe was asked for")?);
         let child = Arc::new(Mutex::new(child));
-        Ok(Side { name: name.to_owned(), child, limit: None, stopped: false, requests, answers })
+        Ok(Side { name: name.to_owned(), child, limit: None, stopped: false, lost: false, requests, answers })
     }
 
     /// The same, ended where an answer takes longer.
@@ -96,6 +98,11 @@ impl Side {
     /// Whether it was ended because an answer took too long.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// Whether it has a limit and failed: a comparison goes on without it.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// A line of the answer, or nothing at the end of the process.
@@ -127,6 +134,12 @@ impl Side {
 
     /// One request, one answer. An answer with `error` is an error.
     pub(crate) fn ask(&mut self, request: &Value) -> Result<Value> {
+        let answer = self.answer(request);
+        self.lost |= answer.is_err() && self.limit.is_some();
+        answer
+    }
+
+    fn answer(&mut self, request: &Value) -> Result<Value> {
         let requests = self.requests.as_mut().context("the side was closed")?;
         writeln!(requests, "{request}").with_context(|| format!("{} takes no request", self.name))?;
         requests.flush()?;
@@ -165,12 +178,14 @@ mod tests {
     fn an_answer_that_takes_too_long_ends_the_side() {
         let mut side = shell("read line; echo '{\"a\": 1}'; read line; exec sleep 60").limited(2.0);
         assert_eq!(side.ask(&json!({})).expect("an answer in time")["a"], 1);
-        assert!(!side.is_stopped());
+        assert!(!side.is_stopped() && !side.is_lost());
         let e = side.ask(&json!({})).expect_err("no answer").to_string();
-        assert!(side.is_stopped() && e.contains("shell took more than 2 s"), "{e}");
-        // One that ends by itself was not stopped.
+        assert!(side.is_stopped() && side.is_lost() && e.contains("shell took more than 2 s"), "{e}");
+        // One that ends by itself was not stopped, and without a limit its end is an error of the comparison.
+        let mut side = shell("read line");
+        assert!(side.ask(&json!({})).is_err() && !side.is_lost());
         let mut side = shell("read line").limited(60.0);
         let e = side.ask(&json!({})).expect_err("no answer").to_string();
-        assert!(!side.is_stopped() && e.contains("ended without an answer"), "{e}");
+        assert!(!side.is_stopped() && side.is_lost() && e.contains("ended without an answer"), "{e}");
     }
 }

@@ -458,3 +458,36 @@ fn width_and_lambda_are_chosen_where_nobody_gives_them() {
     let found = choose_large(&mut plan, &wishes("svc"), 0, Exec::one(), &mut silent());
     assert_eq!(found.expect("no fault"), None);
 }
+
+/// Means of pixels are rounded to their grid, where kernel values are products of bytes; means of flags are not, which would
+/// make them other rows.
+#[test]
+fn means_of_pixels_stay_on_their_grid_and_those_of_flags_do_not() {
+    let (n, d, m) = (900, 6, 30);
+    let normals = numbers::normals(n, d, 7);
+    let targets = Targets::Reals(normals.chunks(d).map(|row| row[0] + row[1].abs()).collect());
+    // Steps that are exact in f32, so that all three forms hold the same pixels.
+    let pixel = |v: &f64| (128.0 + 40.0 * v).round().clamp(0.0, 255.0) / 256.0;
+    let flag = |v: &f64| f64::from(u8::from(*v > 0.3));
+    let means = |points: &Points, threads: usize| {
+        let kernel = Some(Kernel::Rbf { gamma: 2.0 });
+        let params = LargeParams { kernel, centres: m, place: Landmarks::Kmeans, ..LargeParams::default() };
+        let machine = fitted(&params, Sample::new(points, &targets), Exec::new(threads));
+        assert_eq!(machine.expansion.len() as u64, m);
+        machine.expansion.centres().view().to_f64().expect("numbers")
+    };
+    let off = |v: &f64, scale: f64| (v * scale - (v * scale).round()).abs() > 1e-3;
+    for form in forms(&Points::dense(normals.iter().map(pixel).collect(), d).expect("rows")) {
+        let found = means(&form, 1);
+        assert_eq!(found, means(&form, 2));
+        if mercer::num::bytes::available() {
+            assert!(!found.iter().any(|v| off(v, 256.0)));
+        }
+        // Means are no rows: close to what they stand for.
+        let mean = found.iter().sum::<f64>() / found.len() as f64;
+        assert!((mean - 0.5).abs() < 0.05, "{mean}");
+    }
+    for form in forms(&Points::dense(normals.iter().map(flag).collect(), d).expect("rows")) {
+        assert!(means(&form, 1).iter().any(|v| off(v, 1.0)));
+    }
+}

@@ -25,7 +25,7 @@ const DENSITY: usize = 160;
 
 impl Grid {
     /// The grid on which all values lie, if there is one and this processor benefits from it.
-    pub(super) fn of(points: View<'_>, exec: Exec) -> Option<Grid> {
+    pub(crate) fn of(points: View<'_>, exec: Exec) -> Option<Grid> {
         if !bytes::available() || points.d > bytes::WIDEST {
             return None;
         }
@@ -100,7 +100,7 @@ impl Grid {
     }
 
     /// The rows as bytes, or None if some value is not on the grid.
-    pub(super) fn rows(&self, points: View<'_>) -> Option<Bytes> {
+    pub(crate) fn rows(&self, points: View<'_>) -> Option<Bytes> {
         let mut out = Bytes::with_capacity(points.d, points.n);
         let mut row = vec![0; points.d];
         match points.data {
@@ -149,7 +149,7 @@ impl Grid {
     }
 
     /// The values of a row of bytes, less a shift.
-    pub(super) fn values<T: Real>(&self, row: &[u8], shift: f64, out: &mut [T]) {
+    pub(crate) fn values<T: Real>(&self, row: &[u8], shift: f64, out: &mut [T]) {
         out.iter_mut()
             .zip(row)
             .for_each(|(out, &q)| *out = T::of(self.offset + self.scale * f64::from(q) - shift));

@@ -23,6 +23,12 @@ pub(crate) trait Loss: Sync {
     /// A direction of the outputs of a row, replaced by the curvature at `at` times it.
     fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]);
 
+    /// Whether the curvature at the outputs of a row is exactly 0 for all outputs: such rows are skipped in passes along a
+    /// direction.
+    fn is_flat(&self, _target: &[f64], _at: &[f32]) -> bool {
+        false
+    }
+
     /// The curvature at the outputs of a row, as one number for all outputs.
     fn curvature(&self, target: &[f64], at: &[f64]) -> f64;
 
@@ -216,6 +222,10 @@ impl Loss for Hinge {
         }
     }
 
+    fn is_flat(&self, target: &[f64], at: &[f32]) -> bool {
+        at.iter().enumerate().all(|(o, f)| code(target[0], o, self.outputs) * f64::from(*f) >= 1.0)
+    }
+
     fn curvature(&self, target: &[f64], at: &[f64]) -> f64 {
         let short = |(o, f): (usize, &f64)| code(target[0], o, self.outputs) * f < 1.0;
         at.iter().enumerate().filter(|p| short(*p)).count() as f64 / self.outputs as f64
@@ -271,6 +281,9 @@ mod tests {
                         }
                     }
                     assert!((0.0..=1.0).contains(&loss.curvature(row, &wide)));
+                    let mut along = vec![1.0; k];
+                    loss.bend(row, at, &mut along);
+                    assert!(!loss.is_flat(row, at) || along.iter().all(|v| *v == 0.0));
                 }
             }
         }

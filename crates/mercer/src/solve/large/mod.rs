@@ -35,7 +35,7 @@ use crate::watch::Info;
 
 pub(crate) use judge::Judge;
 pub(crate) use loss::{Hinge, Logistic, Loss, Softmax, Squared};
-pub(crate) use means::means;
+pub(crate) use means::{means, means_of_bytes};
 pub(crate) use newton::fit;
 pub(crate) use pass::piece;
 pub(crate) use rows::Local;

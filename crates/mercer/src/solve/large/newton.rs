@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use super::gradients::{Gradients, Place};
-use super::precondition::Coordinates;
+use super::precondition::{Coordinates, passes};
 use super::{Fitted, LargeAsk, LargeFunction, LargeProblem, Limits, Own, Stand};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -55,7 +55,8 @@ pub(crate) fn fit(
         None => problem.centres,
     };
     let curvature: Vec<f64> = (0..s).map(|i| start * problem.weight.get(i).copied().unwrap_or(1.0)).collect();
-    let coordinates = Coordinates::new(own, stand, problem.rounding, (lambda, &curvature), exec)?;
+    let exact = (problem.rounding, passes(problem.centres, problem.rows.rows(), k));
+    let coordinates = Coordinates::new(own, stand, exact, (lambda, &curvature), exec)?;
     let mut job =
         Job { problem, coordinates, total, lambda, exec, passes: 0, numbers: 0, bent: start, best: None };
     let found = job.newton(params, watch)?;

@@ -61,6 +61,16 @@ impl<T: Real> Aligned<T> {
 /// which are replaced. Returns two numbers that are summed over rows.
 pub(super) type Row<'r> = dyn Fn(&[f64], f64, &[f32], &mut [f64]) -> [f64; 2] + Sync + 'r;
 
+/// Whether a pass may skip a row, by its target and its outputs at the current point: its numbers would all be 0.
+pub(super) type Flat<'r> = dyn Fn(&[f64], &[f32]) -> bool + Sync + 'r;
+
+/// What a pass does with the outputs of a row, and which rows it may skip.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'r> {
+    pub(super) row: &'r Row<'r>,
+    pub(super) flat: Option<&'r Flat<'r>>,
+}
+
 /// Outputs at the current point, n x k.
 pub(super) enum Outputs<'a> {
     /// None are needed.
@@ -79,12 +89,12 @@ struct Function<'a, T> {
     offset: &'a [f64],
 }
 
-/// The outputs `N v + b` of every row, through `row`, against the values.
+/// The outputs `N v + b` of every row, through the call's function, against the values.
 pub(super) fn pass(
     design: &dyn Design,
     (coef, offset): (&[f64], &[f64]),
     mut outputs: Outputs<'_>,
-    row: &Row<'_>,
+    row: Call<'_>,
     exec: Exec,
 ) -> Result<Sums> {
     let (m, k) = (design.centres(), offset.len());
@@ -135,7 +145,7 @@ fn shared_out<T: Real>(
     values: &[T],
     functions: (&Function<'_, T>, &Function<'_, T>),
     outputs: &mut Outputs<'_>,
-    row: &Row<'_>,
+    row: Call<'_>,
     (parts, threads): (&mut [Sums], usize),
 ) {
     let k = functions.0.offset.len();
@@ -179,7 +189,7 @@ fn shared_out<T: Real>(
 fn piece_by_piece<T: Real>(
     pieces: Vec<Piece<'_, T>>,
     (now, here): (&Function<'_, T>, &Function<'_, T>),
-    row: &Row<'_>,
+    call: Call<'_>,
     part: &mut Sums,
 ) {
     let k = now.offset.len();
@@ -190,15 +200,28 @@ fn piece_by_piece<T: Real>(
     let (out, against, again) = (out.slice(), against.slice(), again.slice());
     let mut moved = None;
     let (mut line, mut at_point) = (vec![0.0; k], vec![0.0_f32; k]);
+    let mut rows = Vec::with_capacity(high);
     for Piece { values, targets, weight, read, written } in pieces {
         let n = values.len() / m;
         let wide = targets.len() / n;
+        rows.clear();
+        rows.extend(0..n);
+        if let (Some(flat), false) = (call.flat, read.is_empty()) {
+            rows.retain(|&i| !flat(&targets[i * wide..(i + 1) * wide], &read[i * k..(i + 1) * k]));
+            if rows.is_empty() {
+                continue;
+            }
+        }
+        let skipped = n - rows.len();
+        let n = rows.len();
         let out = &mut out[..n * k];
-        let values = if values.as_ptr().align_offset(LINE) == 0 {
+        let values = if skipped == 0 && values.as_ptr().align_offset(LINE) == 0 {
             values
         } else {
             let to: &mut Aligned<T> = moved.get_or_insert_with(|| Aligned::new(high * m));
-            to.slice()[..n * m].copy_from_slice(values);
+            for (to, &i) in to.slice().chunks_mut(m).zip(&rows) {
+                to.copy_from_slice(&values[i * m..(i + 1) * m]);
+            }
             &to.get()[..n * m]
         };
         let values = Mat::new(values, n, m);
@@ -206,7 +229,7 @@ fn piece_by_piece<T: Real>(
         if !here.coef.is_empty() {
             narrow::dots(&mut again[..n * k], values, Mat::new(here.coef, k, m));
         }
-        for (at, short) in out.chunks_mut(k).enumerate() {
+        for ((j, &at), short) in rows.iter().enumerate().zip(out.chunks_mut(k)) {
             line.iter_mut().zip(&*short).zip(now.offset).for_each(|((w, o), b)| *w = o.f64() + b);
             if !written.is_empty() {
                 let to = &mut written[at * k..(at + 1) * k];
@@ -217,12 +240,12 @@ fn piece_by_piece<T: Real>(
             } else if again.is_empty() {
                 &[]
             } else {
-                let from = again[at * k..(at + 1) * k].iter().zip(here.offset);
+                let from = again[j * k..(j + 1) * k].iter().zip(here.offset);
                 at_point.iter_mut().zip(from).for_each(|(to, (v, b))| *to = (v.f64() + b) as f32);
                 &at_point
             };
             let weight = weight.get(at).copied().unwrap_or(1.0);
-            let sums = row(&targets[at * wide..(at + 1) * wide], weight, point, &mut line);
+            let sums = (call.row)(&targets[at * wide..(at + 1) * wide], weight, point, &mut line);
             part.values.iter_mut().zip(sums).for_each(|(to, s)| *to += s);
             part.ones.iter_mut().zip(&line).for_each(|(s, w)| *s += w);
             short.iter_mut().zip(&line).for_each(|(o, w)| *o = T::of(*w));

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::pass::{Outputs, pass};
+use super::pass::{Call, Outputs, pass};
 use super::{Design, Loss};
 use crate::error::Result;
 use crate::exec::Exec;
@@ -158,14 +158,15 @@ impl LargeRows for Local<'_> {
                     }
                     None => Outputs::None,
                 };
-                pass(self.design, (at.coef, at.offset), outputs, &row, self.exec)
+                pass(self.design, (at.coef, at.offset), outputs, Call { row: &row, flat: None }, self.exec)
             }
             LargeAsk::Bend { at: None, along } => {
                 let row = |_: &[f64], weight: f64, _: &[f32], v: &mut [f64]| {
                     v.iter_mut().for_each(|v| *v *= weight);
                     [0.0; 2]
                 };
-                pass(self.design, (along.coef, along.offset), Outputs::None, &row, self.exec)
+                let call = Call { row: &row, flat: None };
+                pass(self.design, (along.coef, along.offset), Outputs::None, call, self.exec)
             }
             LargeAsk::Bend { at: Some(at), along } => {
                 let row = |target: &[f64], weight: f64, at: &[f32], v: &mut [f64]| {
@@ -179,7 +180,9 @@ impl LargeRows for Local<'_> {
                     }
                     _ => Outputs::Again(at.coef, at.offset),
                 };
-                pass(self.design, (along.coef, along.offset), outputs, &row, self.exec)
+                let flat = |target: &[f64], at: &[f32]| loss.is_flat(target, at);
+                let call = Call { row: &row, flat: Some(&flat) };
+                pass(self.design, (along.coef, along.offset), outputs, call, self.exec)
             }
         }
     }

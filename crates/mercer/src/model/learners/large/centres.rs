@@ -10,9 +10,9 @@ use crate::data::{Bundle, Points, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::store::{restore_points, store_points};
-use crate::gram::random_pivots;
+use crate::gram::{Grid, random_pivots};
 use crate::kernel::Kernel;
-use crate::solve::large::means;
+use crate::solve::large::{means, means_of_bytes};
 
 /// Maximum number of rows per centre used by k-means and pivoting: all rows would cost more than the fit.
 const LOOKED_AT: usize = 10;
@@ -22,6 +22,8 @@ const ROUNDS: usize = 5;
 const PASSES: usize = 10;
 /// Maximum number of rows of a sketch per centre.
 const SKETCH: usize = 10;
+/// Maximum mean square of rounding means to a grid, relative to the variance of the rows.
+const ROUNDING: f64 = 1e-3;
 /// Makes the sketch's rows independent of the centres.
 const SEED: u64 = 0x51e7_c4ed;
 
@@ -177,10 +179,14 @@ impl LargeParams {
             );
             return chosen(kernel, from, found.rows.iter().map(|&i| looked[i]).collect(), note);
         }
-        let x = single(some.view(), exec)?;
         let d = some.dim();
-        let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec);
-        let points = Points::dense(found.into_iter().map(f64::from).collect(), d)?;
+        let points = if let Some(found) = rounded(some.view(), m, exec) {
+            found?
+        } else {
+            let x = single(some.view(), exec)?;
+            let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec);
+            Points::dense(found.into_iter().map(f64::from).collect(), d)?
+        };
         let note = format!("{m} centres by k-means on {} of {n} rows", looked.len());
         Ok(made(kernel, points, None, n, note))
     }
@@ -195,6 +201,27 @@ fn made(kernel: &Kernel, points: Points, rows: Option<Vec<usize>>, all: usize, n
     let kernel = kernel.clone();
     let (targets, weight, classes) = (Vec::new(), Vec::new(), Vec::new());
     LargeCentres { kernel, points, rows, stand: None, targets, weight, classes, all, note }
+}
+
+/// Means on the grid of rows that have one, if rounding to it moves means far less than rows lie apart: pixels, not 0/1
+/// columns. Kernel values against them stay products of bytes.
+fn rounded(points: View<'_>, m: usize, exec: Exec) -> Option<Result<Points>> {
+    let grid = Grid::of(points, exec)?;
+    let rows = grid.rows(points)?;
+    let (n, d) = (rows.len(), rows.columns());
+    let all: Vec<u32> = (0..n as u32).collect();
+    let mut sums = vec![0.0; d];
+    (0..n).for_each(|i| sums.iter_mut().zip(rows.row(i)).for_each(|(s, v)| *s += f64::from(*v)));
+    let squares: f64 = (0..n).map(|i| f64::from(rows.square(i))).sum();
+    let spread = squares / n as f64 - sums.iter().map(|s| (s / n as f64).powi(2)).sum::<f64>();
+    // The mean square of rounding is 1/12 per column.
+    if d as f64 / 12.0 > ROUNDING * spread {
+        return None;
+    }
+    let found = means_of_bytes(&rows, rows.gather(&all[..m]), ROUNDS, exec);
+    let mut values = vec![0.0; m * d];
+    values.chunks_mut(d).enumerate().for_each(|(i, to)| grid.values(found.row(i), 0.0, to));
+    Some(Points::dense(values, d))
 }
 
 /// Rows of numbers in f32.
