@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::result::{self, DriverError};
@@ -20,7 +20,7 @@ pub(crate) const PTX: &str = include_str!("../kernels/mercer.ptx");
 const LEAST: (i32, i32) = (8, 0);
 
 /// Functions of the device code, and the shared memory they ask for beyond the usual.
-const FUNCTIONS: [&str; 30] = [
+const FUNCTIONS: [&str; 36] = [
     "values_bytes_f32",
     "values_bytes_f64",
     "values_wide_f32",
@@ -45,12 +45,18 @@ const FUNCTIONS: [&str; 30] = [
     "add_changes",
     "times_few",
     "times_many",
+    "times_sum",
     "cg_begin",
     "cg_forward",
     "cg_turn",
-    "small_times",
-    "wide_times",
-    "rows_over_shift",
+    "factor_times",
+    "factor_tile",
+    "factor_turn",
+    "factor_border",
+    "factor_scale",
+    "factor_rows",
+    "factor_add",
+    "factor_solve",
 ];
 
 /// Shared memory that functions have of their own, at most.
@@ -204,7 +210,7 @@ impl Gpu {
             let word = CString::new(name).map_err(|_| Trouble::Failed(name.to_owned()))?;
             // SAFETY: the module was just loaded and is never unloaded: a device lives as long as the process.
             let function = unsafe { result::module::get_function(module, word) }?;
-            if ["values", "solve", "times"].iter().any(|of| name.starts_with(of)) {
+            if ["values", "solve", "times", "factor"].iter().any(|of| name.starts_with(of)) {
                 let limit = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
                 // The functions' own static part counts too.
                 let most = (shared - STATIC_SHARED) as i32;
@@ -230,6 +236,11 @@ impl Gpu {
     /// Makes the device current for this thread: once a call, before anything else.
     pub(crate) fn enter(&self) -> Outcome<()> {
         Ok(self.context.bind_to_thread()?)
+    }
+
+    /// Bytes that may still be asked for.
+    pub(crate) fn left(&self) -> usize {
+        self.free.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
     pub(crate) fn stream(&self) -> sys::CUstream {
@@ -317,6 +328,7 @@ mod tests {
             include_str!("../kernels/5_solve.cu"),
             include_str!("../kernels/6_times.cu"),
             include_str!("../kernels/7_linear.cu"),
+            include_str!("../kernels/8_factor.cu"),
         ];
         let bytes = sources.iter().flat_map(|text| text.bytes());
         let number =

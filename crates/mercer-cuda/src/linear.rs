@@ -4,7 +4,7 @@
 //! (K + D) x = b,      preconditioner  B' M^-1 B + D  with  B = K on some rows, M = B on the same columns
 //! ```
 //!
-//! Its inverse is `D^-1 - D^-1 B' (M + B D^-1 B')^-1 B D^-1` (Woodbury). The inner matrix is inverted on the host. A product with
+//! Its inverse is `D^-1 - D^-1 B' (M + B D^-1 B')^-1 B D^-1` (Woodbury). The inner matrix is factored on the device. A product with
 //! K streams the matrix once for all right-hand sides. Values are f32 in the iteration; the residual is computed in f64 values and
 //! solved for again until it satisfies the tolerance.
 
@@ -12,12 +12,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mercer::num::factor::Spd;
 use mercer::solve::{Solved, System};
 use mercer::watch::{Info, Note, Step, Stop, Watch};
-use rayon::prelude::*;
 
 use crate::driver::{Gpu, Outcome};
+use crate::factor::{Factor, TILE, Times};
 use crate::memory::{Memory, Plain};
 use crate::rows::Part;
 use crate::trace;
@@ -25,8 +24,8 @@ use crate::values::{Block, Pair, Side, argument, launch_times};
 
 /// Rows below which the CPU's factor is as fast.
 const FEW: usize = 4096;
-/// Rows of the preconditioner.
-const RANK: usize = 2048;
+/// Rows of the preconditioner: at most so many, whole tiles of its factor.
+const RANK: usize = 4096;
 /// Rounds of refinement, products in each, and products between two looks.
 const ROUNDS: usize = 8;
 const PRODUCTS: usize = 2000;
@@ -53,12 +52,12 @@ struct Gradients {
 // SAFETY: numbers in a fixed layout.
 unsafe impl Plain for Gradients {}
 
-/// The preconditioner on the device: B and its transpose, and the inverse of the inner matrix.
+/// The preconditioner on the device: B and its transpose, and the factor of the inner matrix.
 struct Near {
     m: usize,
     wide: (Memory, usize),
     tall: (Memory, usize),
-    inner: Memory,
+    inner: Factor,
 }
 
 /// Solves a system; none where the CPU should.
@@ -73,7 +72,14 @@ pub(crate) fn solve(
     let fine = |v: &f64| v.is_finite();
     let positive = system.shift.iter().all(|&s| s > 0.0 && s.is_finite());
     let whole_right = system.right.iter().all(|b| b.len() == n && b.iter().all(fine));
-    if part.index.is_some() || n < FEW || k == 0 || !positive || !whole_right || system.shift.len() != n {
+    if part.index.is_some()
+        || !gpu.fast_f64
+        || n < FEW
+        || k == 0
+        || !positive
+        || !whole_right
+        || system.shift.len() != n
+    {
         return Ok(None);
     }
     let Some(whole) = trace::host("whole matrix", || part.kept.whole(gpu)) else { return Ok(None) };
@@ -192,13 +198,15 @@ impl Near {
     /// None where the inner matrix cannot be inverted.
     fn new(part: &Part, shift: &Memory, gpu: &Arc<Gpu>) -> Outcome<Option<Self>> {
         let (n, kept) = (part.len(), &part.kept);
-        let m = RANK.min(n / 4);
+        let most = std::env::var("MERCER_RANK").ok().and_then(|r| r.parse().ok()).unwrap_or(RANK);
+        let m = most.min(n / 4);
         // Rows at even distances, in an order that no pattern of the data shares: a stride near the golden section.
         let rows: Vec<u32> =
             (0..m).map(|i| ((i as f64 * 0.618_033_988_749_895).fract() * n as f64) as u32).collect();
         let mut rows: Vec<u32> = rows.into_iter().map(|r| r.min(n as u32 - 1)).collect();
         rows.sort_unstable();
         rows.dedup();
+        rows.truncate(rows.len() / TILE * TILE);
         let m = rows.len();
         let numbers = Memory::of(gpu, &rows)?;
         let (some, all) = ((kept.loaded.side(Some(&numbers)), m), (kept.loaded.side(None), n));
@@ -210,17 +218,18 @@ impl Near {
             Ok((out, stride))
         };
         let (wide, tall) = (values(some, all, m)?, values(all, some, n)?);
-        let mut inner = vec![0.0; m * m];
+        let inner = Factor::room(gpu, m)?;
         {
-            let over = Memory::room(gpu, 8 * m * n)?;
-            let sums = Memory::room(gpu, 8 * m * m)?;
+            let columns = n.next_multiple_of(16);
+            let over = Memory::room(gpu, 8 * m * columns)?;
             let (mut from, mut stride) = (wide.0.pointer(), wide.1 as i64);
-            let (mut at, mut to, mut columns) = (shift.pointer(), over.pointer(), n as i32);
-            // SAFETY: arguments in the function's order; m rows of n columns on both sides.
+            let (mut at, mut to, mut long, mut all) =
+                (shift.pointer(), over.pointer(), columns as i64, n as i32);
+            // SAFETY: arguments in the function's order; m rows of n columns, and of `columns` on the other side.
             unsafe {
                 gpu.launch(
-                    "rows_over_shift",
-                    (n.div_ceil(256), m),
+                    "factor_rows",
+                    (columns.div_ceil(256), m),
                     256,
                     0,
                     &mut [
@@ -228,39 +237,56 @@ impl Near {
                         argument(&mut stride),
                         argument(&mut at),
                         argument(&mut to),
-                        argument(&mut columns),
+                        argument(&mut long),
+                        argument(&mut all),
                     ],
                 )
             }?;
-            launch_times(gpu, (&wide.0, wide.1), &over, &sums, (m, n), m)?;
-            sums.read(0, &mut inner)?;
+            Times {
+                a: to,
+                b: to,
+                c: inner.l.pointer(),
+                lda: long,
+                ldb: long,
+                ldc: m as i64,
+                m: m as i32,
+                n: m as i32,
+                k: long as i32,
+                lower: 1,
+                late: 0,
+                add: 0,
+                alpha: 1.0,
+            }
+            .launch(gpu)?;
         }
         let (own, high) = values(some, some, m)?;
-        let mut square = vec![0.0_f32; m * high];
-        own.read(0, &mut square)?;
-        let most = (0..m).map(|a| f64::from(square[a * high + a]).abs()).fold(0.0, f64::max);
-        inner.par_chunks_mut(m).zip(square.par_chunks(high)).enumerate().for_each(|(a, (inner, square))| {
-            inner.iter_mut().zip(square).for_each(|(to, v)| *to += f64::from(*v));
-            // Rows that are alike make it singular.
-            inner[a] += 1e-6 * most;
-        });
-        for a in 0..m {
-            for b in 0..a {
-                let mean = 0.5 * (inner[a * m + b] + inner[b * m + a]);
-                (inner[a * m + b], inner[b * m + a]) = (mean, mean);
-            }
-        }
-        let mut inverse = vec![0.0; m * m];
-        (0..m).for_each(|a| inverse[a * m + a] = 1.0);
-        let Ok(factor) = trace::host("factor", || Spd::new(&inner, m)) else { return Ok(None) };
-        trace::host("inverse", || factor.solve(&mut inverse, m));
-        if inverse.iter().any(|v| !v.is_finite()) {
+        let (mut from, mut stride, mut to, mut long, mut all) =
+            (own.pointer(), high as i64, inner.l.pointer(), m as i64, m as i32);
+        // SAFETY: arguments in the function's order; m rows and columns on both sides.
+        unsafe {
+            gpu.launch(
+                "factor_add",
+                (m.div_ceil(256), m),
+                256,
+                0,
+                &mut [
+                    argument(&mut from),
+                    argument(&mut stride),
+                    argument(&mut to),
+                    argument(&mut long),
+                    argument(&mut all),
+                ],
+            )
+        }?;
+        // Rows that are alike make it singular.
+        let size = rows.iter().map(|&r| kept.diag[r as usize].abs()).fold(0.0, f64::max);
+        if !inner.run(gpu, 1e-6 * size)? {
             return Ok(None);
         }
-        Ok(Some(Near { m, wide, tall, inner: Memory::of(gpu, &inverse)? }))
+        Ok(Some(Near { m, wide, tall, inner }))
     }
 
-    /// `low = B' inner B scaled`.
+    /// `low = B' inner^-1 B scaled`.
     fn apply(
         &self,
         gpu: &Arc<Gpu>,
@@ -269,37 +295,9 @@ impl Near {
         k: usize,
     ) -> Outcome<()> {
         let m = self.m;
-        let (mut wide, mut stride, mut from) = (self.wide.0.pointer(), self.wide.1 as i64, scaled.pointer());
-        let (mut a, mut x, mut out) = (self.inner.pointer(), inside.pointer(), turned.pointer());
-        let (mut high, mut columns, mut vectors) = (m as i32, n as i32, k as i32);
-        // SAFETY: arguments in the function's order; m rows of n numbers, n for each of k vectors and m of what comes of it.
-        unsafe {
-            gpu.launch(
-                "wide_times",
-                (m.div_ceil(8), k.div_ceil(6)),
-                256,
-                0,
-                &mut [
-                    argument(&mut wide),
-                    argument(&mut stride),
-                    argument(&mut from),
-                    argument(&mut x),
-                    argument(&mut high),
-                    argument(&mut columns),
-                    argument(&mut vectors),
-                ],
-            )
-        }?;
-        // SAFETY: arguments in the function's order; m x m numbers, m for each of k vectors.
-        unsafe {
-            gpu.launch(
-                "small_times",
-                (m.div_ceil(8), k),
-                256,
-                0,
-                &mut [argument(&mut a), argument(&mut x), argument(&mut out), argument(&mut high)],
-            )
-        }?;
-        launch_times(gpu, (&self.tall.0, self.tall.1), turned, low, (n, m), k)
+        launch_times(gpu, (&self.wide.0, self.wide.1), scaled, inside, (m, n), k)?;
+        self.inner.solve(gpu, false, inside, turned, k)?;
+        self.inner.solve(gpu, true, turned, inside, k)?;
+        launch_times(gpu, (&self.tall.0, self.tall.1), inside, low, (n, m), k)
     }
 }
