@@ -1,4 +1,4 @@
-// A matrix of f32, m x n, times some vectors of f64: out[c * m + i] = sum_j k[i * stride + j] x[c * n + j].
+// A matrix of f32 or f64, m x n, times some vectors of f64: out[c * m + i] = sum_j k[i * stride + j] x[c * n + j].
 //
 // A block has 128 rows and up to 8 TILES vectors, 32 columns of the matrix at a time, STAGES of them in shared memory;
 // a warp has 16 of the rows. Sums are in f64 on the tensor cores, in a fixed order. Where there are few blocks, the columns are
@@ -6,7 +6,7 @@
 
 #define TIMES_ROWS 128
 #define TIMES_STEP 32
-#define TIMES_PITCH 36  // of the matrix's rows, in f32
+#define TIMES_PITCH 36  // of the matrix's rows
 #define TIMES_BACK 36   // of the vectors, in f64
 
 // Eight bytes, or zeros.
@@ -14,10 +14,10 @@ __device__ __forceinline__ void copy8(u32 to, const void* from, bool any) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;\n" ::"r"(to), "l"(from), "r"(any ? 8 : 0));
 }
 
-template <int TILES, int STAGES>
-__device__ __forceinline__ void times_block(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
+template <class T, int TILES, int STAGES>
+__device__ __forceinline__ void times_block(const T* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
     extern __shared__ __align__(16) u8 memory[];
-    float* left = (float*)memory;                                     // stages of 128 x 32
+    T* left = (T*)memory;                                                 // stages of 128 x 32
     double* right = (double*)(left + STAGES * TIMES_ROWS * TIMES_PITCH);  // stages of 8 TILES x 32
     const int t = threadIdx.x, lane = t & 31, warp = t >> 5, row0 = blockIdx.x * TIMES_ROWS;
     const int part = blockIdx.y % parts, first = blockIdx.y / parts * 8 * TILES, some = min(8 * TILES, vectors - first);
@@ -31,11 +31,12 @@ __device__ __forceinline__ void times_block(const float* k, long long stride, co
         for (int b = 0; b < TILES; b++) acc[a][b][0] = acc[a][b][1] = 0.0;
     // The matrix's rows are padded to whole steps; vectors are not.
     auto load = [&](int s) {
-        float* to = left + (s % STAGES) * TIMES_ROWS * TIMES_PITCH;
+        T* to = left + (s % STAGES) * TIMES_ROWS * TIMES_PITCH;
 #pragma unroll
-        for (int p = 0; p < 4; p++) {
-            const int r = (t >> 3) + 32 * p, row = min(row0 + r, m - 1);
-            copy16(shared_address(to + r * TIMES_PITCH + (t & 7) * 4), k + (long long)row * stride + (from + s) * TIMES_STEP + (t & 7) * 4);
+        for (int p = 0; p < (int)sizeof(T); p++) {
+            // Pieces of 16 bytes.
+            const int per = 2 * sizeof(T), each = 16 / sizeof(T), r = t / per + 256 / per * p, row = min(row0 + r, m - 1), c = t % per * each;
+            copy16(shared_address(to + r * TIMES_PITCH + c), k + (long long)row * stride + (from + s) * TIMES_STEP + c);
         }
         double* back = right + (s % STAGES) * 8 * TILES * TIMES_BACK;
 #pragma unroll
@@ -55,7 +56,7 @@ __device__ __forceinline__ void times_block(const float* k, long long stride, co
         __syncthreads();
         if (s + STAGES - 1 < steps) load(s + STAGES - 1);
         commit();
-        const float* a_at = left + (s % STAGES) * TIMES_ROWS * TIMES_PITCH + (warp * 16 + (lane >> 2)) * TIMES_PITCH + (lane & 3);
+        const T* a_at = left + (s % STAGES) * TIMES_ROWS * TIMES_PITCH + (warp * 16 + (lane >> 2)) * TIMES_PITCH + (lane & 3);
         const double* b_at = right + (s % STAGES) * 8 * TILES * TIMES_BACK + (lane >> 2) * TIMES_BACK + (lane & 3);
 #pragma unroll
         for (int j = 0; j < TIMES_STEP; j += 4) {
@@ -84,12 +85,16 @@ __device__ __forceinline__ void times_block(const float* k, long long stride, co
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3)
-times_few(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
-    times_block<2, 3>(k, stride, x, out, m, n, vectors, parts);
+times_few_f32(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
+    times_block<float, 2, 3>(k, stride, x, out, m, n, vectors, parts);
 }
 extern "C" __global__ void __launch_bounds__(256, 2)
-times_many(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
-    times_block<8, 2>(k, stride, x, out, m, n, vectors, parts);
+times_many_f32(const float* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
+    times_block<float, 8, 2>(k, stride, x, out, m, n, vectors, parts);
+}
+extern "C" __global__ void __launch_bounds__(256, 1)
+times_few_f64(const double* k, long long stride, const double* x, double* out, int m, int n, int vectors, int parts) {
+    times_block<double, 2, 3>(k, stride, x, out, m, n, vectors, parts);
 }
 
 // The sum of parts, in their order.

@@ -20,6 +20,7 @@ struct Times {
     int late;     // row i of A and of B is 0 before column i
     int add;
     double alpha;
+    long long next_a, next_b, next_c;  // from one product to the next along the second axis of the grid
 };
 
 // 128 x 128 values a block, a warp has 64 x 32 of them; 16 columns at a time, three stages. Neighbours in the grid share rows
@@ -35,8 +36,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) factor_times(const __grid_c
     const int from_k = p.late ? max(m0, n0) : 0, steps = (p.k - from_k) / FACTOR_STEP;
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
     const int wm = (warp & 1) * 64, wn = (warp >> 1) * 32, piece = thread & 7, line = thread >> 3;
-    const double* from_a = p.a + (long long)(m0 + line) * p.lda + from_k + piece * 2;
-    const double* from_b = p.b + (long long)(n0 + line) * p.ldb + from_k + piece * 2;
+    const double* from_a = p.a + blockIdx.y * p.next_a + (long long)(m0 + line) * p.lda + from_k + piece * 2;
+    const double* from_b = p.b + blockIdx.y * p.next_b + (long long)(n0 + line) * p.ldb + from_k + piece * 2;
     const u32 to = shared_address(room) + (line * FACTOR_PITCH + piece * 2) * 8;
     auto load = [&](int s) {
         const u32 at = to + (s % FACTOR_STAGES) * FACTOR_STAGE * 8;
@@ -86,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) factor_times(const __grid_c
 #pragma unroll
         for (int b = 0; b < 4; b++) {
             const long long row = m0 + wm + a * 8 + (lane >> 2);
-            double2* c = (double2*)(p.c + row * p.ldc + n0 + wn + b * 8 + (lane & 3) * 2);
+            double2* c = (double2*)(p.c + blockIdx.y * p.next_c + row * p.ldc + n0 + wn + b * 8 + (lane & 3) * 2);
             double2 out = make_double2(p.alpha * acc[a][b][0], p.alpha * acc[a][b][1]);
             if (p.add) {
                 const double2 old = *c;
@@ -103,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) factor_times(const __grid_c
 // A thread has 8 x 8 values, 16 rows and 16 columns apart, in registers: a column (then a row of the inverse) goes to all of
 // them through shared memory, one barrier each.
 extern "C" __global__ void __launch_bounds__(256, 1)
-factor_tile(double* a, long long stride, double* inverse, double* turned, int* fault) {
+factor_tile(double* a, long long stride, double* inverse, double* turned, int wide, int* fault) {
     extern __shared__ __align__(16) double room[];
     __shared__ double line[2][FACTOR_TILE];
     __shared__ double pivot[FACTOR_TILE];
@@ -185,12 +186,12 @@ factor_tile(double* a, long long stride, double* inverse, double* turned, int* f
 #pragma unroll
         for (int k = 0; k < 8; k++) {
             const int r = ty + 16 * i, c = tx + 16 * k;
-            inverse[r * FACTOR_TILE + c] = v[i][k];
+            inverse[r * wide + c] = v[i][k];
             room[c * FACTOR_OWN + r] = v[i][k];
         }
     __syncthreads();
     for (int p = threadIdx.x; p < FACTOR_TILE * FACTOR_TILE; p += 256)
-        turned[p] = room[(p >> 7) * FACTOR_OWN + (p & 127)];
+        turned[(p >> 7) * wide + (p & 127)] = room[(p >> 7) * FACTOR_OWN + (p & 127)];
 }
 
 // The transpose of a lower triangle, 32 x 32 values a block; what lies on the other side within tiles of 128 becomes 0.
@@ -235,54 +236,52 @@ factor_add(const float* a, long long stride, double* out, long long wide, int m)
     if (j < m) out[blockIdx.y * wide + j] += (double)a[blockIdx.y * stride + j];
 }
 
-// One tile of a triangular solve, for eight vectors of `order` numbers along the second axis of the grid: y = W b on the tile's
-// 128 numbers, and b -= M y on 128 of the numbers that come after it. W and M are given transposed: W' row by row, and the
-// tile's rows of M'. The first block writes y.
+// out[r] = sum_c M[r, c] x[c], or what is taken from out, for eight vectors of `order` numbers along the second axis of the grid
+// and 32 rows r of from..to a block: each of its warps has an eighth of the columns. M is given transposed: row c, column r.
 extern "C" __global__ void __launch_bounds__(256)
-factor_solve(const double* m, long long stride, const double* w, double* b, double* y, int at, int from, int to, int order, int vectors) {
-    __shared__ __align__(16) double some[FACTOR_TILE][8];
-    __shared__ __align__(16) double other[FACTOR_TILE][8];
-    const int t = threadIdx.x, row = t & 127, half = t >> 7, first = blockIdx.y * 8, count = min(8, vectors - first);
-    for (int c = half; c < 8; c += 2) some[row][c] = c < count ? b[(long long)(first + c) * order + at + row] : 0.0;
-    __syncthreads();
+factor_solve(const double* m, long long stride, const double* x, double* out, int at, int columns, int from, int to, int order, int vectors, int take) {
+    __shared__ __align__(16) double some[8][64][8];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, first = blockIdx.y * 8, count = min(8, vectors - first);
+    const int r = blockIdx.x * 32 + lane, share = columns / 8, begin = warp * share;
+    const double* column = m + (long long)begin * stride + r;
     double sum[8];
-    auto multiply = [&](const double* column, long long step, double (*x)[8]) {
 #pragma unroll
-        for (int c = 0; c < 8; c++) sum[c] = 0.0;
-#pragma unroll 16
-        for (int k = half * 64; k < half * 64 + 64; k++) {
-            const double v = column[k * step];
+    for (int c = 0; c < 8; c++) sum[c] = 0.0;
+    for (int done = 0; done < share; done += 64) {
+        const int some_here = min(64, share - done);
+        __syncwarp();
 #pragma unroll
-            for (int c = 0; c < 8; c += 2) {
-                const double2 pair = *(const double2*)&x[k][c];
-                sum[c] += v * pair.x;
-                sum[c + 1] += v * pair.y;
-            }
+        for (int c = 0; c < 8; c++)
+            for (int k = lane; k < some_here; k += 32)
+                some[warp][k][c] = c < count ? x[(long long)(first + c) * order + at + begin + done + k] : 0.0;
+        __syncwarp();
+        // Shares are multiples of 16.
+        for (int k = 0; k < some_here; k += 16) {
+            double v[16];
+#pragma unroll
+            for (int p = 0; p < 16; p++) v[p] = column[(long long)(done + k + p) * stride];
+#pragma unroll
+            for (int p = 0; p < 16; p++)
+#pragma unroll
+                for (int c = 0; c < 8; c += 2) {
+                    const double2 pair = *(const double2*)&some[warp][k + p][c];
+                    sum[c] += v[p] * pair.x;
+                    sum[c + 1] += v[p] * pair.y;
+                }
         }
-    };
-    multiply(w + row, FACTOR_TILE, some);
-    if (half)
-#pragma unroll
-        for (int c = 0; c < 8; c++) other[row][c] = sum[c];
+    }
     __syncthreads();
-    if (!half)
+    double* sums = &some[0][0][0];
 #pragma unroll
-        for (int c = 0; c < 8; c++) {
-            const double value = sum[c] + other[row][c];
-            other[row][c] = value;
-            if (blockIdx.x == 0 && c < count) y[(long long)(first + c) * order + at + row] = value;
-        }
+    for (int c = 0; c < 8; c++) sums[(warp * 8 + c) * 32 + lane] = sum[c];
     __syncthreads();
-    const int r = from + blockIdx.x * FACTOR_TILE + row;
-    if (from + (int)blockIdx.x * FACTOR_TILE >= to) return;
-    multiply(m + r, stride, other);
-    if (half)
+    // A warp a vector, the eighths in their order.
+    if (warp < count) {
+        double total = 0.0;
 #pragma unroll
-        for (int c = 0; c < 8; c++) some[row][c] = sum[c];
-    __syncthreads();
-    if (!half)
-        for (int c = 0; c < count; c++) {
-            const long long place = (long long)(first + c) * order + r;
-            b[place] -= sum[c] + some[row][c];
-        }
+        for (int p = 0; p < 8; p++) total += sums[(p * 8 + warp) * 32 + lane];
+        const int row = from + r;
+        double* place = out + (long long)(first + warp) * order + row;
+        if (row < to) *place = take ? *place - total : total;
+    }
 }

@@ -20,12 +20,12 @@ use crate::factor::{Factor, TILE, Times};
 use crate::memory::{Memory, Plain};
 use crate::rows::Part;
 use crate::trace;
-use crate::values::{Block, Pair, Side, argument, launch_times};
+use crate::values::{Block, MOST_SCRATCH, Pair, Side, Values, argument, launch_times};
 
 /// Rows below which the CPU's factor is as fast.
 const FEW: usize = 4096;
 /// Rows of the preconditioner: at most so many, whole tiles of its factor.
-const RANK: usize = 4096;
+const RANK: usize = 6144;
 /// Rounds of refinement, products in each, and products between two looks.
 const ROUNDS: usize = 8;
 const PRODUCTS: usize = 2000;
@@ -136,7 +136,7 @@ pub(crate) fn solve(
             let mut first = i32::from(turn == 0);
             // SAFETY: as above, with one number more.
             unsafe { gpu.launch("cg_turn", (k, 1), 1024, 0, &mut [argument(&mut g), argument(&mut first)]) }?;
-            launch_times(gpu, (&whole.values, whole.stride), &p, &q, (n, n), k)?;
+            launch_times(gpu, Values::Narrow(&whole.values, whole.stride), &p, &q, (n, n), k)?;
             run("cg_forward", &mut g)?;
             done += 1;
             if turn % LOOK == LOOK - 1 {
@@ -182,16 +182,35 @@ pub(crate) fn solve(
     Ok(Some((found.chunks(n).map(<[f64]>::to_vec).collect(), info)))
 }
 
-/// `K x` with values in f64.
+/// `K x` with values in f64, some rows at a time.
 fn product(part: &Part, gpu: &Arc<Gpu>, x: &[f64], k: usize) -> Outcome<Vec<f64>> {
     let (n, kept) = (part.len(), &part.kept);
-    let coef: Vec<f64> = (0..n * k).map(|at| x[at % k * n + at / k]).collect();
-    let (coef, total) = (Memory::of(gpu, &coef)?, Memory::filled(gpu, 8 * n * k, 0)?);
-    let side = (kept.loaded.side(None), n);
-    Pair { gpu, map: &kept.map, like: &kept.packed, a: side, b: side }.sums(&coef, k, &total, true)?;
+    let stride = n.next_multiple_of(32);
+    let high = (gpu.left() / 4).min(MOST_SCRATCH) / (8 * stride);
+    let high = (high / 128 * 128).clamp(128, n.next_multiple_of(128));
+    // Products read the padding too.
+    let scratch = Memory::filled(gpu, 8 * high * stride, 0)?;
+    let (x, sums) = (Memory::of(gpu, x)?, Memory::room(gpu, 8 * high * k)?);
     let mut out = vec![0.0; n * k];
-    total.read(0, &mut out)?;
-    Ok((0..n * k).map(|at| out[at % n * k + at / n]).collect())
+    let pair = Pair {
+        gpu,
+        map: &kept.map,
+        like: &kept.packed,
+        a: (kept.loaded.side(None), n),
+        b: (kept.loaded.side(None), n),
+    };
+    for from in (0..n).step_by(high) {
+        let rows = high.min(n - from);
+        let block = Block::new((pair.part(from), rows), pair.b, &kept.packed, scratch.pointer(), stride);
+        block.launch(gpu, &kept.map, kept.packed.is_bytes(), true)?;
+        launch_times(gpu, Values::Wide(&scratch, stride), &x, &sums, (rows, n), k)?;
+        let mut some = vec![0.0; rows * k];
+        sums.read(0, &mut some)?;
+        for (to, some) in out.chunks_mut(n).zip(some.chunks(rows)) {
+            to[from..from + rows].copy_from_slice(some);
+        }
+    }
+    Ok(out)
 }
 
 impl Near {
@@ -242,22 +261,8 @@ impl Near {
                     ],
                 )
             }?;
-            Times {
-                a: to,
-                b: to,
-                c: inner.l.pointer(),
-                lda: long,
-                ldb: long,
-                ldc: m as i64,
-                m: m as i32,
-                n: m as i32,
-                k: long as i32,
-                lower: 1,
-                late: 0,
-                add: 0,
-                alpha: 1.0,
-            }
-            .launch(gpu)?;
+            let (a, c) = ((to, columns), (inner.l.pointer(), m));
+            Times { lower: 1, ..Times::new(a, a, c, (m, m, columns)) }.launch(gpu)?;
         }
         let (own, high) = values(some, some, m)?;
         let (mut from, mut stride, mut to, mut long, mut all) =
@@ -295,9 +300,9 @@ impl Near {
         k: usize,
     ) -> Outcome<()> {
         let m = self.m;
-        launch_times(gpu, (&self.wide.0, self.wide.1), scaled, inside, (m, n), k)?;
+        launch_times(gpu, Values::Narrow(&self.wide.0, self.wide.1), scaled, inside, (m, n), k)?;
         self.inner.solve(gpu, false, inside, turned, k)?;
         self.inner.solve(gpu, true, turned, inside, k)?;
-        launch_times(gpu, (&self.tall.0, self.tall.1), inside, low, (n, m), k)
+        launch_times(gpu, Values::Narrow(&self.tall.0, self.tall.1), inside, low, (n, m), k)
     }
 }

@@ -12,7 +12,7 @@ use crate::factor::{self, Factor, TILE, Times};
 use crate::memory::Memory;
 use crate::rows::Part;
 use crate::trace;
-use crate::values::{Block, argument, launch_times};
+use crate::values::{Block, Values, argument, launch_times};
 
 /// Centres below which the CPU's factors are as fast, and share of the free memory that may be used.
 const FEW: usize = 1000;
@@ -94,7 +94,7 @@ impl Columns {
         gpu: &Arc<Gpu>,
     ) -> Outcome<()> {
         let (from, to) = (Memory::of(gpu, x)?, Memory::room(gpu, size_of_val(out))?);
-        launch_times(gpu, (values, stride), &from, &to, (high, wide), x.len() / wide)?;
+        launch_times(gpu, Values::Narrow(values, stride), &from, &to, (high, wide), x.len() / wide)?;
         to.read(0, out)
     }
 
@@ -163,22 +163,9 @@ impl Nystrom for Columns {
                 from = out;
             }
             // L' has zeros before the diagonal.
-            Times {
-                a: from,
-                b: from,
-                c: self.inner.l.pointer(),
-                lda: order as i64,
-                ldb: order as i64,
-                ldc: order as i64,
-                m: order as i32,
-                n: order as i32,
-                k: order as i32,
-                lower: 1,
-                late: 1,
-                add: 0,
-                alpha: by,
-            }
-            .launch(gpu)?;
+            let (a, c) = ((from, order), (self.inner.l.pointer(), order));
+            Times { lower: 1, late: 1, alpha: by, ..Times::new(a, a, c, (order, order, order)) }
+                .launch(gpu)?;
             self.inner.run(gpu, lambda)
         })
     }
@@ -198,22 +185,8 @@ impl Nystrom for Columns {
             // Whole tiles of vectors, the last of them zeros.
             let (order, k) = (self.own.order, (x.len() / self.m).next_multiple_of(TILE));
             let (from, to) = (self.padded(gpu, x, k)?, Memory::room(gpu, 8 * k * order)?);
-            Times {
-                a: from.pointer(),
-                b: self.own.l.pointer(),
-                c: to.pointer(),
-                lda: order as i64,
-                ldb: order as i64,
-                ldc: order as i64,
-                m: k as i32,
-                n: order as i32,
-                k: order as i32,
-                lower: 0,
-                late: 0,
-                add: 0,
-                alpha: 1.0,
-            }
-            .launch(gpu)?;
+            let (a, b) = ((from.pointer(), order), (self.own.l.pointer(), order));
+            Times::new(a, b, (to.pointer(), order), (k, order, order)).launch(gpu)?;
             self.unpadded(&to, out)
         })
     }

@@ -154,17 +154,32 @@ fn parts(blocks: usize, n: usize, multiprocessors: usize) -> usize {
     (6 * multiprocessors).div_ceil(blocks.max(1)).min(n / 1024).clamp(1, 16)
 }
 
-/// `out = A x` for vectors that lie one after another: A has m x n values of f32, in rows that are padded with zeros to whole
-/// steps of 32.
+/// A matrix on the device with the distance of its rows, in f32 or f64. Rows are padded with zeros to whole steps of 32.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Values<'a> {
+    Narrow(&'a Memory, usize),
+    /// Needs the shared memory of devices with fast f64.
+    Wide(&'a Memory, usize),
+}
+
+/// `out = A x` for vectors that lie one after another: A has m x n values.
 pub(crate) fn launch_times(
     gpu: &Arc<Gpu>,
-    (values, stride): (&Memory, usize),
+    matrix: Values<'_>,
     x: &Memory,
     out: &Memory,
     (m, n): (usize, usize),
     vectors: usize,
 ) -> Outcome<()> {
-    let (name, wide, stages) = if vectors <= 16 { ("times_few", 16, 3) } else { ("times_many", 64, 2) };
+    let (values, stride, size) = match matrix {
+        Values::Narrow(values, stride) => (values, stride, 4),
+        Values::Wide(values, stride) => (values, stride, 8),
+    };
+    let (name, wide, stages) = match (size, vectors <= 16) {
+        (8, _) => ("times_few_f64", 16, 3),
+        (_, true) => ("times_few_f32", 16, 3),
+        _ => ("times_many_f32", 64, 2),
+    };
     let (high, across) = (m.div_ceil(128), vectors.div_ceil(wide));
     let parts = parts(high * across, n, gpu.multiprocessors);
     let sums = if parts > 1 { Some(Memory::room(gpu, 8 * m * vectors * parts)?) } else { None };
@@ -172,7 +187,7 @@ pub(crate) fn launch_times(
     let (mut values, mut stride) = (values.pointer(), stride as i64);
     let (mut x, mut to, mut k) = (x.pointer(), to.pointer(), vectors as i32);
     let (mut rows, mut columns, mut shares) = (m as i32, n as i32, parts as i32);
-    let shared = stages * (128 * 36 * 4 + wide * 36 * 8);
+    let shared = stages * (128 * 36 * size + wide * 36 * 8);
     // SAFETY: arguments in the functions' order; the matrix has m padded rows, x has n numbers a vector and the output m, for
     // each of the parts.
     unsafe {
@@ -219,7 +234,7 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Bytes of values that are held on the device at once: a share of what is free, and no more than this.
-const MOST_SCRATCH: usize = 4 << 30;
+pub(crate) const MOST_SCRATCH: usize = 4 << 30;
 
 impl Pair<'_> {
     /// Rows of A whose values are held at once.
@@ -231,7 +246,7 @@ impl Pair<'_> {
     }
 
     /// A run of A's rows as a side: by the numbers given, or by moving on in all arrays.
-    fn part(&self, from: usize) -> Side {
+    pub(crate) fn part(&self, from: usize) -> Side {
         let mut side = self.a.0;
         if side.rows != 0 {
             side.rows += 4 * from as u64;

@@ -9,7 +9,7 @@ use mercer::data::{Csr, Dataset, Points, Targets, View, toy};
 use mercer::exec::Device;
 use mercer::gram;
 use mercer::kernel::{Form, Kernel};
-use mercer::model::{Learner, Model, Sample, Task};
+use mercer::model::{LargeLoss, LargeParams, Learner, Model, Sample, Task};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Exec, Result};
 use mercer_cuda::Choice;
@@ -286,16 +286,17 @@ fn machines_for_large_data_and_ridge_agree_on_awkward_sizes() {
         let names =
             Targets::Classes(mercer::data::Labels::new((0..n).map(|i| ["a", "b", "c"][(i * i / 7) % 3])));
         let numbers = Targets::Reals(y);
-        for (loss, targets) in
-            [("squared", &names), ("squared", &numbers), ("logistic", &names), ("squared_hinge", &names)]
-        {
-            let mut learner = Learner::find("large").expect("known").learner();
-            learner.set_kernel(Kernel::Rbf { gamma });
-            learner.set("centres", centres.into()).expect("a number");
-            learner.set("loss", loss.into()).expect("a word");
-            learner.set("tol", 1e-5.into()).expect("a number");
+        for (loss, targets) in [
+            (LargeLoss::Squared, &names),
+            (LargeLoss::Squared, &numbers),
+            (LargeLoss::Logistic, &names),
+            (LargeLoss::SquaredHinge, &names),
+        ] {
+            let kernel = Some(Kernel::Rbf { gamma });
+            let params = LargeParams { kernel, centres, loss, tol: 1e-5, ..LargeParams::default() };
             let data = Dataset::new(points.clone(), targets.clone()).expect("rows");
-            compare(&format!("large, {name}, {loss}"), &learner, &data, exec, &mut wrong);
+            let name = format!("large, {name}, {loss:?}");
+            compare(&name, &Learner::Large(params), &data, exec, &mut wrong);
         }
         let mut learner = Learner::find("ridge").expect("known").learner();
         learner.set_kernel(Kernel::Rbf { gamma });

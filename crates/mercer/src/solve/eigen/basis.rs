@@ -67,14 +67,19 @@ impl Basis {
                 self.take_out(&mut fresh, &q, None);
                 let (s, u) = self.gram(&fresh)?;
                 fresh = self.turned(&fresh, &s, &u, keep);
+                // Where nothing was lost, nothing is left to take out.
+                if s[keep - 1] > 0.5 {
+                    break;
+                }
             }
             self.take_out(&mut w, &fresh, Some((&mut beyond[rank..], width)));
-            self.take_out(&mut w, &self.rows, Some((&mut along, m)));
             q.extend(fresh);
             rank += keep;
             if rank == width {
                 break;
             }
+            // What the rest is made from next must not hold rounding along the basis.
+            self.take_out(&mut w, &self.rows, Some((&mut along, m)));
         }
         let beyond = beyond.chunks(width.max(1)).flat_map(|row| row[..rank].iter().copied()).collect();
         Ok(Split { along, beyond, q, rank })

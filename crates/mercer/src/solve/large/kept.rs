@@ -38,8 +38,8 @@ impl OnDevice<'_> {
     fn function(&self, at: &LargeFunction<'_>) -> Result<Vec<f64>> {
         let k = at.offset.len();
         let mut out = vec![0.0; self.rows * k];
-        self.kept.times(&turned(at.coef, k), &mut out)?;
-        let mut out = turned(&out, self.rows);
+        self.kept.times(&turned(at.coef, k, self.exec), &mut out)?;
+        let mut out = turned(&out, self.rows, self.exec);
         out.chunks_mut(k).for_each(|f| f.iter_mut().zip(at.offset).for_each(|(f, b)| *f += b));
         Ok(out)
     }
@@ -64,7 +64,7 @@ impl OnDevice<'_> {
         };
         let mut all = LargeSums::zero(0, k);
         parts.iter().for_each(|part| all.add(part));
-        let r = turned(&f, k);
+        let r = turned(&f, k, self.exec);
         debug_assert_eq!(r.len(), n * k);
         Ok(LargeSums { against: r, ..all })
     }
@@ -73,7 +73,7 @@ impl OnDevice<'_> {
     fn against(&self, sums: LargeSums, m: usize, k: usize) -> Result<LargeSums> {
         let mut out = vec![0.0; m * k];
         self.kept.times_transposed(&sums.against, &mut out)?;
-        Ok(LargeSums { against: turned(&out, m), ..sums })
+        Ok(LargeSums { against: turned(&out, m, self.exec), ..sums })
     }
 }
 

@@ -8,6 +8,8 @@
 //! sketch of random rows. More rows reduce the number of passes, at m^2 multiply-adds each. A matrix M that is
 //! singular to rounding (equal centres, a flat kernel) gets a ridge, a small additional penalty on the coefficients.
 
+use rayon::prelude::*;
+
 use super::{Own, Stand, Start};
 use crate::error::Result;
 use crate::exec::Exec;
@@ -118,8 +120,8 @@ impl<'a> Coordinates<'a> {
             Coordinates::Double(f) => f.outputs(z, k, exec),
             Coordinates::Kept { kept, .. } => {
                 let mut out = vec![0.0; z.len()];
-                kept.times_factor(&turned(z, k), &mut out)?;
-                turned(&out, z.len() / k)
+                kept.times_factor(&turned(z, k, exec), &mut out)?;
+                turned(&out, z.len() / k, exec)
             }
         })
     }
@@ -154,9 +156,9 @@ impl<'a> Coordinates<'a> {
                 x.iter_mut().zip(&short).for_each(|(x, s)| *x = f64::from(*s));
             }
             Coordinates::Kept { kept, .. } => {
-                let mut vectors = turned(x, k);
+                let mut vectors = turned(x, k, exec);
                 kept.solve(inner, transposed, &mut vectors)?;
-                x.copy_from_slice(&turned(&vectors, x.len() / k));
+                x.copy_from_slice(&turned(&vectors, x.len() / k, exec));
             }
         }
         Ok(())
@@ -164,10 +166,30 @@ impl<'a> Coordinates<'a> {
 }
 
 /// The transpose of rows of k numbers.
-pub(super) fn turned(x: &[f64], k: usize) -> Vec<f64> {
+pub(super) fn turned(x: &[f64], k: usize, exec: Exec) -> Vec<f64> {
     let m = x.len() / k.max(1);
-    (0..x.len()).map(|p| x[p % m * k + p / m]).collect()
+    let mut out = vec![0.0; x.len()];
+    let line = |(o, line): (usize, &mut [f64])| {
+        line.iter_mut().zip(x.chunks(k)).for_each(|(to, row)| *to = row[o]);
+    };
+    // Few long lines, or many short ones, which are many runs of rows for one line each.
+    if m == 0 || exec.threads() == 1 || x.len() < MANY {
+        out.chunks_mut(m.max(1)).enumerate().for_each(line);
+    } else if m >= k {
+        out.par_chunks_mut(m).enumerate().for_each(line);
+    } else {
+        out.par_chunks_mut(m * RUN).enumerate().for_each(|(p, lines)| {
+            for (o, part) in lines.chunks_mut(m).enumerate() {
+                line((p * RUN + o, part));
+            }
+        });
+    }
+    out
 }
+
+/// Numbers from which threads share a transposition, and rows that one of them writes at a time.
+const MANY: usize = 1 << 16;
+const RUN: usize = 1024;
 
 /// The first ridge for a matrix with this diagonal: rounding of a product of m numbers grows with the root of m.
 fn first_ridge(diag: impl ExactSizeIterator<Item = f64>, rounding: f64) -> f64 {

@@ -83,7 +83,7 @@ impl<'a> Training<'a> {
         let (mut note, mut within) = (None, 0.0);
         if given.sample.gram.is_none()
             && !is_precomputed(&given.kernel)
-            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets, amounts)
+            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets, amounts, given.exec)
         {
             note = Some(format!(
                 "{} rows, of which {} are distinct: duplicates are merged",
