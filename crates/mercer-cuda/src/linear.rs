@@ -217,8 +217,7 @@ impl Near {
     /// None where the inner matrix cannot be inverted.
     fn new(part: &Part, shift: &Memory, gpu: &Arc<Gpu>) -> Outcome<Option<Self>> {
         let (n, kept) = (part.len(), &part.kept);
-        let most = std::env::var("MERCER_RANK").ok().and_then(|r| r.parse().ok()).unwrap_or(RANK);
-        let m = most.min(n / 4);
+        let m = RANK.min(n / 4);
         // Rows at even distances, in an order that no pattern of the data shares: a stride near the golden section.
         let rows: Vec<u32> =
             (0..m).map(|i| ((i as f64 * 0.618_033_988_749_895).fract() * n as f64) as u32).collect();
