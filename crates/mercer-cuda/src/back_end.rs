@@ -7,13 +7,14 @@ use mercer::exec::Device;
 use mercer::gram::{GramBackend, GramDoor, Rows, Sum};
 use mercer::kernel::Kernel;
 use mercer::num::Floats;
-use mercer::solve::{Params, Problem, Solution, SolveBackend, SolveDoor, Solved, System};
+use mercer::solve::{Nystrom, Params, Problem, Solution, SolveBackend, SolveDoor, Solved, System};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
 
 use crate::batch::Batch;
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::memory::Memory;
+use crate::nystrom::Columns;
 use crate::plan::Rule;
 use crate::program::Map;
 use crate::rows::{DeviceRows, Register};
@@ -186,6 +187,19 @@ impl SolveBackend for Machines {
         let solved = trace::host("linear", || linear::solve(&part, system, &gpu, watch));
         match self.0.end(solved)? {
             Ok(solved) => solved.map(Ok),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn nystrom(&self, rows: &dyn Rows, centres: &[u32], exec: Exec) -> Option<Result<Box<dyn Nystrom>>> {
+        let part = self.0.register.get(rows.owner()?.key)?;
+        if !self.0.rule(exec).columns(part.len(), centres.len(), part.kept.packed.d) {
+            return None;
+        }
+        let (gpu, _guard) = self.0.enter(false)?;
+        let made = trace::host("columns", || Columns::new(&self.0, part, centres, &gpu));
+        match self.0.end(made)? {
+            Ok(made) => made.map(|columns| Ok(Box::new(columns) as Box<dyn Nystrom>)),
             Err(error) => Some(Err(error)),
         }
     }

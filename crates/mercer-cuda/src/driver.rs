@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::result::{self, DriverError};
@@ -20,7 +20,7 @@ pub(crate) const PTX: &str = include_str!("../kernels/mercer.ptx");
 const LEAST: (i32, i32) = (8, 0);
 
 /// Functions of the device code, and the shared memory they ask for beyond the usual.
-const FUNCTIONS: [&str; 30] = [
+const FUNCTIONS: [&str; 37] = [
     "values_bytes_f32",
     "values_bytes_f64",
     "values_wide_f32",
@@ -43,18 +43,30 @@ const FUNCTIONS: [&str; 30] = [
     "solve_unit_one",
     "solve_unit_two",
     "add_changes",
-    "times_few",
-    "times_many",
+    "times_few_f32",
+    "times_few_f64",
+    "times_many_f32",
+    "times_sum",
     "cg_begin",
     "cg_forward",
     "cg_turn",
-    "small_times",
-    "wide_times",
-    "rows_over_shift",
+    "factor_times",
+    "factor_tile",
+    "factor_turn",
+    "factor_border",
+    "factor_scale",
+    "factor_rows",
+    "factor_add",
+    "factor_solve",
 ];
 
 /// Shared memory that functions have of their own, at most.
 pub(crate) const STATIC_SHARED: usize = 8192;
+
+/// Whether a function may ask for more shared memory than usual.
+fn raised(name: &str) -> bool {
+    ["values", "solve", "times", "factor_ti"].iter().any(|of| name.starts_with(of))
+}
 
 /// Why a call on a device ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,7 +216,7 @@ impl Gpu {
             let word = CString::new(name).map_err(|_| Trouble::Failed(name.to_owned()))?;
             // SAFETY: the module was just loaded and is never unloaded: a device lives as long as the process.
             let function = unsafe { result::module::get_function(module, word) }?;
-            if ["values", "solve", "times"].iter().any(|of| name.starts_with(of)) {
+            if raised(name) {
                 let limit = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
                 // The functions' own static part counts too.
                 let most = (shared - STATIC_SHARED) as i32;
@@ -230,6 +242,11 @@ impl Gpu {
     /// Makes the device current for this thread: once a call, before anything else.
     pub(crate) fn enter(&self) -> Outcome<()> {
         Ok(self.context.bind_to_thread()?)
+    }
+
+    /// Bytes that may still be asked for.
+    pub(crate) fn left(&self) -> usize {
+        self.free.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
     pub(crate) fn stream(&self) -> sys::CUstream {
@@ -317,6 +334,7 @@ mod tests {
             include_str!("../kernels/5_solve.cu"),
             include_str!("../kernels/6_times.cu"),
             include_str!("../kernels/7_linear.cu"),
+            include_str!("../kernels/8_factor.cu"),
         ];
         let bytes = sources.iter().flat_map(|text| text.bytes());
         let number =
@@ -326,6 +344,21 @@ mod tests {
             first.ends_with(&format!("{number:016x}")),
             "run `cargo xtask ptx`: {first}, sources {number:016x}"
         );
+    }
+
+    /// The limit that is set for them leaves no more than this, or no device would start.
+    #[test]
+    fn functions_with_much_shared_memory_have_little_of_their_own() {
+        for name in FUNCTIONS.iter().filter(|name| raised(name)) {
+            let body = PTX.split_once(&format!(".entry {name}(")).expect("an entry").1;
+            let body = &body[..body.find(".entry ").unwrap_or(body.len())];
+            let own: usize = body
+                .lines()
+                .filter(|line| line.contains(".shared .align") && line.contains(".b8 "))
+                .filter_map(|line| line.rsplit_once('[')?.1.split_once(']')?.0.parse::<usize>().ok())
+                .sum();
+            assert!(own <= STATIC_SHARED, "{name}: {own} bytes");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //!
 //! What it takes: kernels that are functions of `(x.y, |x|^2, |y|^2)` and sums, products, powers and normalisations of them,
 //! on dense and sparse rows of numbers; C-, nu-, regression and one-class problems on rows that it keeps; products with their
-//! whole matrix, and linear systems in it. It declines the rest, and the CPU does it.
+//! whole matrix, linear systems in it, and machines on some of its columns. It declines the rest, and the CPU does it.
 //!
 //! ```
 //! use mercer_cuda::Choice;
@@ -28,11 +28,15 @@ mod driver;
 #[cfg(feature = "driver")]
 mod exact;
 #[cfg(feature = "driver")]
+mod factor;
+#[cfg(feature = "driver")]
 mod linear;
 #[cfg(feature = "driver")]
 mod machines;
 #[cfg(feature = "driver")]
 mod memory;
+#[cfg(feature = "driver")]
+mod nystrom;
 #[cfg(feature = "driver")]
 mod pack;
 #[cfg(feature = "driver")]

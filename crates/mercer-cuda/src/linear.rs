@@ -4,7 +4,7 @@
 //! (K + D) x = b,      preconditioner  B' M^-1 B + D  with  B = K on some rows, M = B on the same columns
 //! ```
 //!
-//! Its inverse is `D^-1 - D^-1 B' (M + B D^-1 B')^-1 B D^-1` (Woodbury). The inner matrix is inverted on the host. A product with
+//! Its inverse is `D^-1 - D^-1 B' (M + B D^-1 B')^-1 B D^-1` (Woodbury). The inner matrix is factored on the device. A product with
 //! K streams the matrix once for all right-hand sides. Values are f32 in the iteration; the residual is computed in f64 values and
 //! solved for again until it satisfies the tolerance.
 
@@ -12,21 +12,20 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mercer::num::factor::Spd;
 use mercer::solve::{Solved, System};
 use mercer::watch::{Info, Note, Step, Stop, Watch};
-use rayon::prelude::*;
 
 use crate::driver::{Gpu, Outcome};
+use crate::factor::{Factor, TILE, Times};
 use crate::memory::{Memory, Plain};
 use crate::rows::Part;
 use crate::trace;
-use crate::values::{Block, Pair, Side, argument, launch_times};
+use crate::values::{Block, MOST_SCRATCH, Pair, Side, Values, argument, launch_times};
 
 /// Rows below which the CPU's factor is as fast.
 const FEW: usize = 4096;
-/// Rows of the preconditioner.
-const RANK: usize = 2048;
+/// Rows of the preconditioner: at most so many, whole tiles of its factor.
+const RANK: usize = 6144;
 /// Rounds of refinement, products in each, and products between two looks.
 const ROUNDS: usize = 8;
 const PRODUCTS: usize = 2000;
@@ -53,12 +52,12 @@ struct Gradients {
 // SAFETY: numbers in a fixed layout.
 unsafe impl Plain for Gradients {}
 
-/// The preconditioner on the device: B and its transpose, and the inverse of the inner matrix.
+/// The preconditioner on the device: B and its transpose, and the factor of the inner matrix.
 struct Near {
     m: usize,
     wide: (Memory, usize),
     tall: (Memory, usize),
-    inner: Memory,
+    inner: Factor,
 }
 
 /// Solves a system; none where the CPU should.
@@ -73,7 +72,14 @@ pub(crate) fn solve(
     let fine = |v: &f64| v.is_finite();
     let positive = system.shift.iter().all(|&s| s > 0.0 && s.is_finite());
     let whole_right = system.right.iter().all(|b| b.len() == n && b.iter().all(fine));
-    if part.index.is_some() || n < FEW || k == 0 || !positive || !whole_right || system.shift.len() != n {
+    if part.index.is_some()
+        || !gpu.fast_f64
+        || n < FEW
+        || k == 0
+        || !positive
+        || !whole_right
+        || system.shift.len() != n
+    {
         return Ok(None);
     }
     let Some(whole) = trace::host("whole matrix", || part.kept.whole(gpu)) else { return Ok(None) };
@@ -130,7 +136,7 @@ pub(crate) fn solve(
             let mut first = i32::from(turn == 0);
             // SAFETY: as above, with one number more.
             unsafe { gpu.launch("cg_turn", (k, 1), 1024, 0, &mut [argument(&mut g), argument(&mut first)]) }?;
-            launch_times(gpu, (&whole.values, whole.stride), &p, &q, (n, n), k)?;
+            launch_times(gpu, Values::Narrow(&whole.values, whole.stride), &p, &q, (n, n), k)?;
             run("cg_forward", &mut g)?;
             done += 1;
             if turn % LOOK == LOOK - 1 {
@@ -176,16 +182,35 @@ pub(crate) fn solve(
     Ok(Some((found.chunks(n).map(<[f64]>::to_vec).collect(), info)))
 }
 
-/// `K x` with values in f64.
+/// `K x` with values in f64, some rows at a time.
 fn product(part: &Part, gpu: &Arc<Gpu>, x: &[f64], k: usize) -> Outcome<Vec<f64>> {
     let (n, kept) = (part.len(), &part.kept);
-    let coef: Vec<f64> = (0..n * k).map(|at| x[at % k * n + at / k]).collect();
-    let (coef, total) = (Memory::of(gpu, &coef)?, Memory::filled(gpu, 8 * n * k, 0)?);
-    let side = (kept.loaded.side(None), n);
-    Pair { gpu, map: &kept.map, like: &kept.packed, a: side, b: side }.sums(&coef, k, &total, true)?;
+    let stride = n.next_multiple_of(32);
+    let high = (gpu.left() / 4).min(MOST_SCRATCH) / (8 * stride);
+    let high = (high / 128 * 128).clamp(128, n.next_multiple_of(128));
+    // Products read the padding too.
+    let scratch = Memory::filled(gpu, 8 * high * stride, 0)?;
+    let (x, sums) = (Memory::of(gpu, x)?, Memory::room(gpu, 8 * high * k)?);
     let mut out = vec![0.0; n * k];
-    total.read(0, &mut out)?;
-    Ok((0..n * k).map(|at| out[at % n * k + at / n]).collect())
+    let pair = Pair {
+        gpu,
+        map: &kept.map,
+        like: &kept.packed,
+        a: (kept.loaded.side(None), n),
+        b: (kept.loaded.side(None), n),
+    };
+    for from in (0..n).step_by(high) {
+        let rows = high.min(n - from);
+        let block = Block::new((pair.part(from), rows), pair.b, &kept.packed, scratch.pointer(), stride);
+        block.launch(gpu, &kept.map, kept.packed.is_bytes(), true)?;
+        launch_times(gpu, Values::Wide(&scratch, stride), &x, &sums, (rows, n), k)?;
+        let mut some = vec![0.0; rows * k];
+        sums.read(0, &mut some)?;
+        for (to, some) in out.chunks_mut(n).zip(some.chunks(rows)) {
+            to[from..from + rows].copy_from_slice(some);
+        }
+    }
+    Ok(out)
 }
 
 impl Near {
@@ -199,6 +224,7 @@ impl Near {
         let mut rows: Vec<u32> = rows.into_iter().map(|r| r.min(n as u32 - 1)).collect();
         rows.sort_unstable();
         rows.dedup();
+        rows.truncate(rows.len() / TILE * TILE);
         let m = rows.len();
         let numbers = Memory::of(gpu, &rows)?;
         let (some, all) = ((kept.loaded.side(Some(&numbers)), m), (kept.loaded.side(None), n));
@@ -210,17 +236,18 @@ impl Near {
             Ok((out, stride))
         };
         let (wide, tall) = (values(some, all, m)?, values(all, some, n)?);
-        let mut inner = vec![0.0; m * m];
+        let inner = Factor::room(gpu, m)?;
         {
-            let over = Memory::room(gpu, 8 * m * n)?;
-            let sums = Memory::room(gpu, 8 * m * m)?;
+            let columns = n.next_multiple_of(16);
+            let over = Memory::room(gpu, 8 * m * columns)?;
             let (mut from, mut stride) = (wide.0.pointer(), wide.1 as i64);
-            let (mut at, mut to, mut columns) = (shift.pointer(), over.pointer(), n as i32);
-            // SAFETY: arguments in the function's order; m rows of n columns on both sides.
+            let (mut at, mut to, mut long, mut all) =
+                (shift.pointer(), over.pointer(), columns as i64, n as i32);
+            // SAFETY: arguments in the function's order; m rows of n columns, and of `columns` on the other side.
             unsafe {
                 gpu.launch(
-                    "rows_over_shift",
-                    (n.div_ceil(256), m),
+                    "factor_rows",
+                    (columns.div_ceil(256), m),
                     256,
                     0,
                     &mut [
@@ -228,39 +255,42 @@ impl Near {
                         argument(&mut stride),
                         argument(&mut at),
                         argument(&mut to),
-                        argument(&mut columns),
+                        argument(&mut long),
+                        argument(&mut all),
                     ],
                 )
             }?;
-            launch_times(gpu, (&wide.0, wide.1), &over, &sums, (m, n), m)?;
-            sums.read(0, &mut inner)?;
+            let (a, c) = ((to, columns), (inner.l.pointer(), m));
+            Times { lower: 1, ..Times::new(a, a, c, (m, m, columns)) }.launch(gpu)?;
         }
         let (own, high) = values(some, some, m)?;
-        let mut square = vec![0.0_f32; m * high];
-        own.read(0, &mut square)?;
-        let most = (0..m).map(|a| f64::from(square[a * high + a]).abs()).fold(0.0, f64::max);
-        inner.par_chunks_mut(m).zip(square.par_chunks(high)).enumerate().for_each(|(a, (inner, square))| {
-            inner.iter_mut().zip(square).for_each(|(to, v)| *to += f64::from(*v));
-            // Rows that are alike make it singular.
-            inner[a] += 1e-6 * most;
-        });
-        for a in 0..m {
-            for b in 0..a {
-                let mean = 0.5 * (inner[a * m + b] + inner[b * m + a]);
-                (inner[a * m + b], inner[b * m + a]) = (mean, mean);
-            }
-        }
-        let mut inverse = vec![0.0; m * m];
-        (0..m).for_each(|a| inverse[a * m + a] = 1.0);
-        let Ok(factor) = trace::host("factor", || Spd::new(&inner, m)) else { return Ok(None) };
-        trace::host("inverse", || factor.solve(&mut inverse, m));
-        if inverse.iter().any(|v| !v.is_finite()) {
+        let (mut from, mut stride, mut to, mut long, mut all) =
+            (own.pointer(), high as i64, inner.l.pointer(), m as i64, m as i32);
+        // SAFETY: arguments in the function's order; m rows and columns on both sides.
+        unsafe {
+            gpu.launch(
+                "factor_add",
+                (m.div_ceil(256), m),
+                256,
+                0,
+                &mut [
+                    argument(&mut from),
+                    argument(&mut stride),
+                    argument(&mut to),
+                    argument(&mut long),
+                    argument(&mut all),
+                ],
+            )
+        }?;
+        // Rows that are alike make it singular.
+        let size = rows.iter().map(|&r| kept.diag[r as usize].abs()).fold(0.0, f64::max);
+        if !inner.run(gpu, 1e-6 * size)? {
             return Ok(None);
         }
-        Ok(Some(Near { m, wide, tall, inner: Memory::of(gpu, &inverse)? }))
+        Ok(Some(Near { m, wide, tall, inner }))
     }
 
-    /// `low = B' inner B scaled`.
+    /// `low = B' inner^-1 B scaled`.
     fn apply(
         &self,
         gpu: &Arc<Gpu>,
@@ -269,37 +299,9 @@ impl Near {
         k: usize,
     ) -> Outcome<()> {
         let m = self.m;
-        let (mut wide, mut stride, mut from) = (self.wide.0.pointer(), self.wide.1 as i64, scaled.pointer());
-        let (mut a, mut x, mut out) = (self.inner.pointer(), inside.pointer(), turned.pointer());
-        let (mut high, mut columns, mut vectors) = (m as i32, n as i32, k as i32);
-        // SAFETY: arguments in the function's order; m rows of n numbers, n for each of k vectors and m of what comes of it.
-        unsafe {
-            gpu.launch(
-                "wide_times",
-                (m.div_ceil(8), k.div_ceil(6)),
-                256,
-                0,
-                &mut [
-                    argument(&mut wide),
-                    argument(&mut stride),
-                    argument(&mut from),
-                    argument(&mut x),
-                    argument(&mut high),
-                    argument(&mut columns),
-                    argument(&mut vectors),
-                ],
-            )
-        }?;
-        // SAFETY: arguments in the function's order; m x m numbers, m for each of k vectors.
-        unsafe {
-            gpu.launch(
-                "small_times",
-                (m.div_ceil(8), k),
-                256,
-                0,
-                &mut [argument(&mut a), argument(&mut x), argument(&mut out), argument(&mut high)],
-            )
-        }?;
-        launch_times(gpu, (&self.tall.0, self.tall.1), turned, low, (n, m), k)
+        launch_times(gpu, Values::Narrow(&self.wide.0, self.wide.1), scaled, inside, (m, n), k)?;
+        self.inner.solve(gpu, false, inside, turned, k)?;
+        self.inner.solve(gpu, true, turned, inside, k)?;
+        launch_times(gpu, Values::Narrow(&self.tall.0, self.tall.1), inside, low, (n, m), k)
     }
 }

@@ -74,7 +74,7 @@ impl Memory {
     /// Room whose content is not known.
     pub(crate) fn room(gpu: &Arc<Gpu>, bytes: usize) -> Outcome<Self> {
         let bytes = bytes.max(16);
-        if bytes > gpu.free.saturating_sub(gpu.used.load(Ordering::Relaxed)) {
+        if bytes > gpu.left() {
             return Err(Trouble::Memory);
         }
         // SAFETY: our stream; the content is written before it is read, by whoever asks for room.

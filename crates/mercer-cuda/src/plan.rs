@@ -31,6 +31,12 @@ impl Rule {
         self.worth(n as f64 * n as f64 * (d as f64 + 64.0))
     }
 
+    /// Values of n rows against m centres, tens of products with them, and two factors of order m.
+    pub(crate) fn columns(self, n: usize, m: usize, d: usize) -> bool {
+        let (n, m) = (n as f64, m as f64);
+        self.worth(n * m * (d as f64 + 256.0) + m * m * m)
+    }
+
     /// A sum against m centres with k outputs.
     pub(crate) fn apply(self, n: usize, m: usize, d: usize, k: usize) -> bool {
         self.worth(n as f64 * m as f64 * (d + k) as f64)
@@ -54,6 +60,7 @@ mod tests {
         assert!(auto.rows(60_000, 784) && auto.rows(32_561, 123) && auto.rows(49_990, 22));
         // So are decision values of 10,000 digits, but not of 60,000.
         assert!(!auto.apply(10_000, 13_000, 784, 45) && auto.apply(60_000, 13_000, 784, 45));
+        assert!(auto.columns(60_000, 20_000, 784) && !auto.columns(20_000, 1000, 20));
         let two = Rule { threads: 2, ..auto };
         assert!(two.rows(40_000, 10) && !two.rows(7291, 256) && two.apply(10_000, 13_000, 784, 45));
         let running = Rule { running: true, ..auto };

@@ -16,7 +16,7 @@ use crate::driver::{Gpu, Outcome};
 use crate::memory::Memory;
 use crate::pack::{Loaded, Packed};
 use crate::program::Map;
-use crate::values::{Block, Pair, launch_times};
+use crate::values::{Block, Pair, Values, launch_times};
 
 /// Points under a kernel, on the host and on the device.
 pub(crate) struct Kept {
@@ -215,7 +215,7 @@ impl Rows for DeviceRows {
         }
         let mut run = || {
             let (from, to) = (Memory::of(&gpu, x)?, Memory::room(&gpu, size_of_val(out))?);
-            launch_times(&gpu, (&whole.values, whole.stride), &from, &to, (n, n), x.len() / n)?;
+            launch_times(&gpu, Values::Narrow(&whole.values, whole.stride), &from, &to, (n, n), x.len() / n)?;
             to.read(0, out)
         };
         run().is_ok()

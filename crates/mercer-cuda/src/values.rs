@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use mercer::num::Floats;
 
@@ -149,38 +148,78 @@ pub(crate) fn launch_squares(
     }
 }
 
-/// `out = A x` for vectors that lie one after another: A has m x n values of f32, in rows that are padded with zeros to whole
-/// steps of 32.
+/// Into how many parts the columns of a product are shared out: so that blocks fill the device some times over, and each has
+/// columns enough.
+fn parts(blocks: usize, n: usize, multiprocessors: usize) -> usize {
+    (6 * multiprocessors).div_ceil(blocks.max(1)).min(n / 1024).clamp(1, 16)
+}
+
+/// A matrix on the device with the distance of its rows, in f32 or f64. Rows are padded with zeros to whole steps of 32.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Values<'a> {
+    Narrow(&'a Memory, usize),
+    /// Needs the shared memory of devices with fast f64.
+    Wide(&'a Memory, usize),
+}
+
+/// `out = A x` for vectors that lie one after another: A has m x n values.
 pub(crate) fn launch_times(
-    gpu: &Gpu,
-    (values, stride): (&Memory, usize),
+    gpu: &Arc<Gpu>,
+    matrix: Values<'_>,
     x: &Memory,
     out: &Memory,
     (m, n): (usize, usize),
     vectors: usize,
 ) -> Outcome<()> {
-    let (name, wide) = if vectors <= 16 { ("times_few", 16) } else { ("times_many", 64) };
+    let (values, stride, size) = match matrix {
+        Values::Narrow(values, stride) => (values, stride, 4),
+        Values::Wide(values, stride) => (values, stride, 8),
+    };
+    let (name, wide, stages) = match (size, vectors <= 16) {
+        (8, _) => ("times_few_f64", 16, 3),
+        (_, true) => ("times_few_f32", 16, 3),
+        _ => ("times_many_f32", 64, 2),
+    };
+    let (high, across) = (m.div_ceil(128), vectors.div_ceil(wide));
+    let parts = parts(high * across, n, gpu.multiprocessors);
+    let sums = if parts > 1 { Some(Memory::room(gpu, 8 * m * vectors * parts)?) } else { None };
+    let to = sums.as_ref().unwrap_or(out);
     let (mut values, mut stride) = (values.pointer(), stride as i64);
-    let (mut x, mut out, mut vectors) = (x.pointer(), out.pointer(), vectors as i32);
-    let (mut m, mut n) = (m as i32, n as i32);
-    let grid = ((m as usize).div_ceil(128), (vectors as usize).div_ceil(wide));
-    let shared = 2 * 128 * 36 * 4 + 2 * wide * 36 * 8;
-    // SAFETY: arguments in the functions' order; the matrix has m padded rows, x has n numbers a vector and out m.
+    let (mut x, mut to, mut k) = (x.pointer(), to.pointer(), vectors as i32);
+    let (mut rows, mut columns, mut shares) = (m as i32, n as i32, parts as i32);
+    let shared = stages * (128 * 36 * size + wide * 36 * 8);
+    // SAFETY: arguments in the functions' order; the matrix has m padded rows, x has n numbers a vector and the output m, for
+    // each of the parts.
     unsafe {
         gpu.launch(
             name,
-            grid,
+            (high, across * parts),
             256,
             shared,
             &mut [
                 argument(&mut values),
                 argument(&mut stride),
                 argument(&mut x),
-                argument(&mut out),
-                argument(&mut m),
-                argument(&mut n),
-                argument(&mut vectors),
+                argument(&mut to),
+                argument(&mut rows),
+                argument(&mut columns),
+                argument(&mut k),
+                argument(&mut shares),
             ],
+        )
+    }?;
+    if parts == 1 {
+        return Ok(());
+    }
+    let (mut out, mut count) = (out.pointer(), (m * vectors) as i32);
+    // SAFETY: arguments in the function's order; parts of m numbers a vector, and room for one of them.
+    unsafe {
+        gpu.launch(
+            "times_sum",
+            ((m * vectors).div_ceil(256), 1),
+            256,
+            0,
+            &mut [argument(&mut to), argument(&mut out), argument(&mut count), argument(&mut shares)],
         )
     }
 }
@@ -195,20 +234,19 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Bytes of values that are held on the device at once: a share of what is free, and no more than this.
-const MOST_SCRATCH: usize = 4 << 30;
+pub(crate) const MOST_SCRATCH: usize = 4 << 30;
 
 impl Pair<'_> {
     /// Rows of A whose values are held at once.
     fn high(&self, wide: bool) -> usize {
         let line = self.b.1 * if wide { 8 } else { 4 };
-        let free = self.gpu.free.saturating_sub(self.gpu.used.load(Ordering::Relaxed));
-        let rows = (free / 4).min(MOST_SCRATCH) / line.max(1);
+        let rows = (self.gpu.left() / 4).min(MOST_SCRATCH) / line.max(1);
         let rows = if rows >= 128 { rows / 128 * 128 } else { rows.max(1) };
         rows.min(self.a.1)
     }
 
     /// A run of A's rows as a side: by the numbers given, or by moving on in all arrays.
-    fn part(&self, from: usize) -> Side {
+    pub(crate) fn part(&self, from: usize) -> Side {
         let mut side = self.a.0;
         if side.rows != 0 {
             side.rows += 4 * from as u64;
@@ -291,6 +329,12 @@ impl Pair<'_> {
 mod tests {
     use super::*;
     use crate::driver::STATIC_SHARED;
+
+    #[test]
+    fn few_blocks_share_the_columns_and_many_have_them_all() {
+        assert_eq!((parts(469, 60_000, 132), parts(157, 60_000, 132), parts(32, 60_000, 132)), (2, 6, 16));
+        assert_eq!((parts(5000, 600_000, 132), parts(1, 900, 132), parts(1, 5000, 132)), (1, 1, 4));
+    }
 
     #[test]
     fn structures_have_the_sizes_that_the_device_code_gives_them() {

@@ -9,7 +9,7 @@ use mercer::data::{Csr, Dataset, Points, Targets, View, toy};
 use mercer::exec::Device;
 use mercer::gram;
 use mercer::kernel::{Form, Kernel};
-use mercer::model::{Learner, Model, Sample, Task};
+use mercer::model::{LargeLoss, LargeParams, Learner, Model, Sample, Task};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Exec, Result};
 use mercer_cuda::Choice;
@@ -256,4 +256,54 @@ fn the_same_fit_gives_the_same_bits_and_can_be_cancelled() {
     if let Ok(machine) = learner.fit(sample, exec, &mut stop) {
         assert_eq!(machine.info.stop, Stop::Cancelled);
     }
+}
+
+/// Columns and factors on the device: all losses, orders that are no multiples of a tile or a panel, dense and sparse rows,
+/// pixels and floats, one and many outputs.
+#[test]
+fn machines_for_large_data_and_ridge_agree_on_awkward_sizes() {
+    let Some(exec) = device() else { return };
+    let mut wrong = Vec::new();
+    let pixels = |n: usize, d: usize| {
+        let x: Vec<f32> = (0..n * d).map(|i| ((i * i * 31 + i / d * 7) % 256) as f32 / 255.0).collect();
+        Points::dense_f32(x, d).expect("rows")
+    };
+    let sparse = |n: usize, d: u32| {
+        let column = (0..n as u32).flat_map(|i| [i % (d / 2), d / 2 + i * 7 % (d / 2)]).collect();
+        let csr = Csr { start: (0..=n).map(|i| 2 * i).collect(), column, value: normals(2 * n, 1, 4) };
+        Points::sparse(csr, d as usize).expect("rows")
+    };
+    let cases = [
+        ("floats", Points::dense(normals(4100, 6, 1), 6).expect("rows"), 1000, 0.2),
+        ("pixels", pixels(5003, 65), 1291, 0.05),
+        ("sparse", sparse(6000, 40), 1024, 0.5),
+        ("more than four panels", Points::dense(normals(4300, 3, 2), 3).expect("rows"), 2177, 0.5),
+    ];
+    for (name, points, centres, gamma) in cases {
+        let n = points.len();
+        let noise = normals(n, 1, 9);
+        let y: Vec<f64> = (0..n).map(|i| (0.01 * i as f64).sin() + 0.1 * noise[i]).collect();
+        let names =
+            Targets::Classes(mercer::data::Labels::new((0..n).map(|i| ["a", "b", "c"][(i * i / 7) % 3])));
+        let numbers = Targets::Reals(y);
+        for (loss, targets) in [
+            (LargeLoss::Squared, &names),
+            (LargeLoss::Squared, &numbers),
+            (LargeLoss::Logistic, &names),
+            (LargeLoss::SquaredHinge, &names),
+        ] {
+            let kernel = Some(Kernel::Rbf { gamma });
+            let params = LargeParams { kernel, centres, loss, tol: 1e-5, ..LargeParams::default() };
+            let data = Dataset::new(points.clone(), targets.clone()).expect("rows");
+            let name = format!("large, {name}, {loss:?}");
+            compare(&name, &Learner::Large(params), &data, exec, &mut wrong);
+        }
+        let mut learner = Learner::find("ridge").expect("known").learner();
+        learner.set_kernel(Kernel::Rbf { gamma });
+        learner.set("lambda", 0.05.into()).expect("a number");
+        let data = Dataset::new(points.clone(), numbers).expect("rows");
+        compare(&format!("ridge, {name}"), &learner, &data, exec, &mut wrong);
+    }
+    eprintln!("large and ridge: {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -1,18 +1,20 @@
 //! A second back end behind the doors of `gram` and `solve`: it counts what it is asked, and computes kernel values by
 //! their definition.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use mercer::assess::Evaluation;
 use mercer::data::{Dataset, Points, Targets, View, toy};
 use mercer::exec::Device;
 use mercer::gram::{self, Matrix, Owner, Rows, Sum};
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaParams, Learner, Machine, Model, Query, Rejection, Sample, Task, Wanted};
+use mercer::model::{
+    KpcaParams, LargeLoss, LargeParams, Learner, Machine, Model, Query, Rejection, Sample, Task, Wanted,
+};
 use mercer::num::Floats;
 use mercer::num::factor::Spd;
-use mercer::solve::{self, Params, Problem, Solution, Solved, System, solve};
+use mercer::solve::{self, Nystrom, Params, Problem, Solution, Solved, System, solve};
 use mercer::watch::{Info, Watch, silent};
 use mercer::{Exec, Result};
 
@@ -31,6 +33,9 @@ struct Asked {
     /// Products with the matrix of rows that it keeps, and linear systems in one.
     products: AtomicU64,
     systems: AtomicU64,
+    /// Columns that the device keeps, and passes over them.
+    columns: AtomicU64,
+    passes: AtomicU64,
 }
 
 impl Asked {
@@ -211,6 +216,126 @@ impl solve::SolveBackend for Toy {
             x
         };
         (!self.declines).then(|| Ok((system.right.iter().map(of).collect(), Info::default())))
+    }
+
+    fn nystrom(&self, rows: &dyn Rows, centres: &[u32], _exec: Exec) -> Option<Result<Box<dyn Nystrom>>> {
+        add(&self.asked.columns, 1);
+        let (n, m) = (rows.len(), centres.len());
+        let mut columns = vec![0.0; n * m];
+        for (&c, column) in centres.iter().zip(columns.chunks_mut(n)) {
+            rows.apply(&[c], &[1.0], column, Exec::one());
+        }
+        let own = (0..m * m).map(|p| columns[p / m * n + centres[p % m] as usize]).collect();
+        let factors = Mutex::new([Vec::new(), Vec::new()]);
+        let toy = ToyColumns { n, m, columns, own, factors, asked: Arc::clone(&self.asked) };
+        (!self.declines).then(|| Ok(Box::new(toy) as Box<dyn Nystrom>))
+    }
+}
+
+/// Columns by the definition, and factors by the plainest loops.
+struct ToyColumns {
+    n: usize,
+    m: usize,
+    /// Column by column.
+    columns: Vec<f64>,
+    own: Vec<f64>,
+    /// L and A, row by row.
+    factors: Mutex<[Vec<f64>; 2]>,
+    asked: Arc<Asked>,
+}
+
+/// The lower factor of a matrix; none where it has none.
+fn lower(mut a: Vec<f64>, m: usize) -> Option<Vec<f64>> {
+    for j in 0..m {
+        for i in j..m {
+            let (top, bottom) = a.split_at(i * m);
+            let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+            let row = if i == j { &bottom[..j] } else { &top[j * m..j * m + j] };
+            let rest = a[i * m + j] - dot(&bottom[..j], row);
+            if i == j && rest <= 0.0 {
+                return None;
+            }
+            a[i * m + j] = if i == j { rest.sqrt() } else { rest / a[j * m + j] };
+        }
+        a[j * m + j + 1..(j + 1) * m].fill(0.0);
+    }
+    Some(a)
+}
+
+impl Nystrom for ToyColumns {
+    fn times(&self, x: &[f64], out: &mut [f64]) -> Result<()> {
+        add(&self.asked.passes, 1);
+        out.fill(0.0);
+        for (x, out) in x.chunks(self.m).zip(out.chunks_mut(self.n)) {
+            for (x, column) in x.iter().zip(self.columns.chunks(self.n)) {
+                out.iter_mut().zip(column).for_each(|(o, v)| *o += x * v);
+            }
+        }
+        Ok(())
+    }
+
+    fn times_transposed(&self, x: &[f64], out: &mut [f64]) -> Result<()> {
+        for (x, out) in x.chunks(self.n).zip(out.chunks_mut(self.m)) {
+            for (o, column) in out.iter_mut().zip(self.columns.chunks(self.n)) {
+                *o = x.iter().zip(column).map(|(x, v)| x * v).sum();
+            }
+        }
+        Ok(())
+    }
+
+    fn factor(&self, ridge: f64) -> Result<bool> {
+        let mut a = self.own.clone();
+        (0..self.m).for_each(|i| a[i * self.m + i] += ridge);
+        let found = lower(a, self.m);
+        let fine = found.is_some();
+        self.factors.lock().expect("one thread")[0] = found.unwrap_or_default();
+        Ok(fine)
+    }
+
+    fn factor_inner(&self, by: f64, d: &[f64], lambda: f64) -> Result<bool> {
+        let m = self.m;
+        let mut factors = self.factors.lock().expect("one thread");
+        let mut a = vec![0.0; m * m];
+        for (i, row) in factors[0].chunks(m).enumerate() {
+            let weight = by * d.get(i).copied().unwrap_or(1.0);
+            for r in 0..=i {
+                let scaled = weight * row[r];
+                a[r * m..r * m + i + 1].iter_mut().zip(row).for_each(|(a, l)| *a += scaled * l);
+            }
+        }
+        (0..m).for_each(|i| a[i * m + i] += lambda);
+        let found = lower(a, m);
+        let fine = found.is_some();
+        factors[1] = found.unwrap_or_default();
+        Ok(fine)
+    }
+
+    fn solve(&self, inner: bool, transposed: bool, x: &mut [f64]) -> Result<()> {
+        let m = self.m;
+        let factors = self.factors.lock().expect("one thread");
+        let l = &factors[usize::from(inner)];
+        for x in x.chunks_mut(m) {
+            for step in 0..m {
+                let i = if transposed { m - 1 - step } else { step };
+                x[i] /= l[i * m + i];
+                let others = if transposed { 0..i } else { i + 1..m };
+                for j in others {
+                    x[j] -= x[i] * if transposed { l[i * m + j] } else { l[j * m + i] };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn times_factor(&self, x: &[f64], out: &mut [f64]) -> Result<()> {
+        let m = self.m;
+        let factors = self.factors.lock().expect("one thread");
+        for (x, out) in x.chunks(m).zip(out.chunks_mut(m)) {
+            for (o, row) in out.iter_mut().zip(factors[0].chunks(m)) {
+                *o = row.iter().zip(x).map(|(l, x)| l * x).sum();
+            }
+        }
+        Ok(())
     }
 }
 
@@ -422,4 +547,51 @@ fn components_tell_the_device_too() {
     let values = |m: &Machine| m.components().expect("components").features.values.clone();
     let (here, there) = (values(&here), values(&there));
     assert!(here.iter().zip(&there).all(|(a, b)| (a - b).abs() <= 1e-9 * here[0]));
+}
+
+/// Every loss, numbers and classes, weights, held-out rows: values in f32 on the CPU, so differences are those of rounding.
+#[test]
+fn machines_for_large_data_are_solved_on_columns_that_the_device_keeps() {
+    let (rows, centres) = (4200, 1000);
+    let (points, classes) = toy::three_clusters(rows, 5);
+    let (_, two) = toy::banana(rows, 5);
+    let numbers = Targets::Reals((0..rows).map(|i| (i as f64 * 0.37).sin() + i as f64 / 1000.0).collect());
+    let weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
+    let base = LargeParams {
+        kernel: Some(Kernel::Rbf { gamma: 0.8 }),
+        centres: centres as u64,
+        tol: 1e-5,
+        ..LargeParams::default()
+    };
+    let of = |loss| LargeParams { loss, ..base.clone() };
+    let held = LargeParams { held_out: 150, ..base.clone() };
+    let cases = [
+        ("squared, three classes", base.clone(), &classes, false),
+        ("squared, two classes, weights", base.clone(), &two, true),
+        ("squared, numbers", base.clone(), &numbers, false),
+        ("squared, held-out rows", held, &classes, false),
+        ("logistic", of(LargeLoss::Logistic), &two, false),
+        ("logistic, three classes, weights", of(LargeLoss::Logistic), &classes, true),
+        ("squared hinge", of(LargeLoss::SquaredHinge), &classes, false),
+    ];
+    for (name, params, targets, weighted) in cases {
+        let mut sample = Sample::new(&points, targets);
+        if weighted {
+            sample = sample.weighted(&weights);
+        }
+        let fit = |exec| Model::from(params.fit(sample, exec, &mut silent()).expect(name));
+        let here = fit(Exec::new(2));
+        let (device, asked) = device(false);
+        let there = fit(Exec::new(2).with_device(device));
+        assert!(read(&asked.columns) == 1 && read(&asked.passes) > 3, "{name}: the device was not used");
+        assert_eq!(there.info().device.as_deref(), Some("toy"), "{name}");
+        assert_eq!(there.info().stop, here.info().stop, "{name}");
+        let at = |model: &Model| model.decision(points.view(), Exec::one()).expect(name);
+        let (f, g) = (at(&here), at(&there));
+        let size = f.iter().fold(1.0_f64, |m, v| m.max(v.abs()));
+        let off = f.iter().zip(&g).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off <= 2e-3 * size, "{name}: outputs differ by {off:e} of {size:e}");
+        let (a, b) = (here.info().objective.expect(name), there.info().objective.expect(name));
+        assert!((a - b).abs() <= 1e-4 * a.abs(), "{name}: objectives {a} and {b}");
+    }
 }

@@ -32,6 +32,35 @@ pub trait SolveBackend: Send + Sync {
         let _ = (system, exec, watch);
         None
     }
+
+    /// Some columns of a matrix that the device keeps, prepared for machines on the centres they belong to, or `None`:
+    /// too large, too small, or rows of another owner. The CPU then computes them.
+    fn nystrom(&self, rows: &dyn Rows, centres: &[u32], exec: Exec) -> Option<Result<Box<dyn Nystrom>>> {
+        let _ = (rows, centres, exec);
+        None
+    }
+}
+
+/// Columns N (n x m) of a matrix on a device, their own square M (m x m), and factors `M + ridge I = L L'` and
+/// `by L' D L + lambda I = A A'`. Vectors lie one after another; any number of them is taken.
+pub trait Nystrom: Send + Sync {
+    /// `out = N x`: n numbers for each vector of m.
+    fn times(&self, x: &[f64], out: &mut [f64]) -> Result<()>;
+
+    /// `out = N' x`: m numbers for each vector of n.
+    fn times_transposed(&self, x: &[f64], out: &mut [f64]) -> Result<()>;
+
+    /// Computes L. False: the matrix is not positive definite.
+    fn factor(&self, ridge: f64) -> Result<bool>;
+
+    /// Computes A from L and a number d per centre; none: 1. False: the matrix is not positive definite.
+    fn factor_inner(&self, by: f64, d: &[f64], lambda: f64) -> Result<bool>;
+
+    /// Solves with L, or with A if `inner`, in place.
+    fn solve(&self, inner: bool, transposed: bool, x: &mut [f64]) -> Result<()>;
+
+    /// `out = L x`: m numbers for each vector of m.
+    fn times_factor(&self, x: &[f64], out: &mut [f64]) -> Result<()>;
 }
 
 /// `(K + diag(shift)) x = b` for several b: what [`SolveBackend::linear`] is asked.
@@ -88,6 +117,22 @@ pub(crate) fn linear_on_device(
     let (x, mut info) = solved?;
     info.device = Some(device.name().to_owned());
     Ok(Some((x, info)))
+}
+
+/// Asks the device that keeps rows for columns of their matrix; `None` if it is not the call's device, or declines.
+pub(crate) fn nystrom_on_device(
+    rows: &dyn Rows,
+    centres: &[u32],
+    exec: Exec,
+) -> Result<Option<Box<dyn Nystrom>>> {
+    let device = exec.device();
+    if rows.owner().is_none_or(|owner| owner.device != device) {
+        return Ok(None);
+    }
+    let Some(door) = device.door::<SolveDoor>() else { return Ok(None) };
+    let Some(kept) = door.0.nystrom(rows, centres, exec) else { return Ok(None) };
+    device.note();
+    kept.map(Some)
 }
 
 /// Asks the call's device to solve problems together; `None` if it is the CPU or declines them.

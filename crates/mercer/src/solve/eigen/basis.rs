@@ -6,6 +6,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::exec::Exec;
@@ -66,14 +67,19 @@ impl Basis {
                 self.take_out(&mut fresh, &q, None);
                 let (s, u) = self.gram(&fresh)?;
                 fresh = self.turned(&fresh, &s, &u, keep);
+                // Where nothing was lost, nothing is left to take out.
+                if s[keep - 1] > 0.5 {
+                    break;
+                }
             }
             self.take_out(&mut w, &fresh, Some((&mut beyond[rank..], width)));
-            self.take_out(&mut w, &self.rows, Some((&mut along, m)));
             q.extend(fresh);
             rank += keep;
             if rank == width {
                 break;
             }
+            // What the rest is made from next must not hold rounding along the basis.
+            self.take_out(&mut w, &self.rows, Some((&mut along, m)));
         }
         let beyond = beyond.chunks(width.max(1)).flat_map(|row| row[..rank].iter().copied()).collect();
         Ok(Split { along, beyond, q, rank })
@@ -86,8 +92,7 @@ impl Basis {
         if rows == 0 || m == 0 {
             return;
         }
-        let mut h = vec![0.0; rows * m];
-        product::nt(&mut h, Mat::new(w, rows, n), Mat::new(v, m, n), threads);
+        let h = inner_products(w, v, n, threads);
         f64::product_nn(w, n, true, -1.0, Mat::new(&h, rows, m), Mat::new(v, m, n), threads);
         if let Some((coef, stride)) = coef {
             for (to, h) in coef.chunks_mut(stride).zip(h.chunks(m)) {
@@ -99,8 +104,7 @@ impl Basis {
     /// Eigenvalues in descending order, and eigenvectors, of `w w'`.
     fn gram(&self, w: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
         let rows = w.len() / self.n;
-        let mut g = vec![0.0; rows * rows];
-        product::nt(&mut g, Mat::new(w, rows, self.n), Mat::new(w, rows, self.n), self.exec.threads());
+        let g = inner_products(w, w, self.n, self.exec.threads());
         if g.iter().any(|v| !v.is_finite()) {
             return Err(Fault::NotFinite { what: "product with the matrix" }.into());
         }
@@ -126,6 +130,33 @@ impl Basis {
         self.rows.truncate(have);
         Ok(split?.q)
     }
+}
+
+/// Columns whose products are summed together: a fixed number, so that sums do not depend on threads.
+const RUN: usize = 2048;
+
+/// `w v'` for rows of n numbers. Few numbers come out and n is large, so threads share the columns, not the output.
+fn inner_products(w: &[f64], v: &[f64], n: usize, threads: usize) -> Vec<f64> {
+    let (rows, m) = (w.len() / n, v.len() / n);
+    let mut sum = vec![0.0; rows * m];
+    let part = |first: usize| {
+        let cols = RUN.min(n - first);
+        let of = |values, rows| Mat { values, rows, cols, stride: n };
+        let mut out = vec![0.0; rows * m];
+        product::nt(&mut out, of(&w[first..], rows), of(&v[first..], m), 1);
+        out
+    };
+    let starts: Vec<usize> = (0..n).step_by(RUN).collect();
+    // Some runs at a time: each has a whole output.
+    for some in starts.chunks(64) {
+        let parts: Vec<Vec<f64>> = if threads == 1 {
+            some.iter().map(|&first| part(first)).collect()
+        } else {
+            some.par_iter().map(|&first| part(first)).collect()
+        };
+        parts.iter().for_each(|part| sum.iter_mut().zip(part).for_each(|(s, p)| *s += p));
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -154,5 +185,18 @@ mod tests {
         let unit: Vec<f64> = (0..64).map(|p| f64::from(u8::from(p / 8 == p % 8))).collect();
         let turned: Vec<f64> = (0..n * 8).map(|p| all[p % 8 * n + p / 8]).collect();
         assert::all_close(&reference::product(&all, &turned, 8, n, 8), &unit, 1e-13);
+    }
+
+    #[test]
+    fn inner_products_have_the_same_bits_for_any_number_of_threads() {
+        for n in [1, 7, RUN, 3 * RUN + 5, 65 * RUN + 1] {
+            let (w, v) = (toy::normals(3, n, 1), toy::normals(2, n, 2));
+            let turned: Vec<f64> = (0..2 * n).map(|p| v[p % 2 * n + p / 2]).collect();
+            let got = inner_products(&w, &v, n, 1);
+            assert::all_close(&got, &reference::product(&w, &turned, 3, n, 2), 1e-10 * (n as f64));
+            for threads in [2, 5] {
+                assert_eq!(inner_products(&w, &v, n, threads), got, "{n} columns, {threads} threads");
+            }
+        }
     }
 }

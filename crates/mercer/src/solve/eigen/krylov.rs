@@ -30,6 +30,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
     let width = block_width(a, params);
     let most = (count + count.max(256) + 4 * width).min(n);
     let mut basis = Basis::new(n, params.seed, params.exec);
+    basis.rows.reserve_exact(n * (count + 4 * width).min(most));
     let mut next = basis.random(width, &[])?;
     let rounding = a.rounding();
     // T is allocated for a whole basis at once: its row stride is `most`.

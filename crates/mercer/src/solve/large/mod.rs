@@ -20,6 +20,7 @@
 
 mod gradients;
 mod judge;
+mod kept;
 mod loss;
 mod means;
 mod newton;
@@ -31,9 +32,11 @@ mod tests;
 
 use crate::error::Result;
 use crate::num::Buffer;
+use crate::solve::Nystrom;
 use crate::watch::Info;
 
 pub(crate) use judge::Judge;
+pub(crate) use kept::OnDevice;
 pub(crate) use loss::{Hinge, Logistic, Loss, Softmax, Squared};
 pub(crate) use means::{means, means_of_bytes};
 pub(crate) use newton::fit;
@@ -98,6 +101,14 @@ impl Own {
 pub(crate) struct Stand {
     /// Their values against all centres, row by row.
     pub(crate) values: Own,
+}
+
+/// What the preconditioner is made from.
+pub(crate) enum Start<'a> {
+    /// The centres' own matrix, and a sketch if they do not stand for all rows.
+    Here(Own, Option<Stand>),
+    /// What a device keeps, with the diagonal of that matrix.
+    Kept(&'a dyn Nystrom, Vec<f64>),
 }
 
 /// The problem.

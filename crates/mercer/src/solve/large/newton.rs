@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::gradients::{Gradients, Place};
 use super::precondition::{Coordinates, passes};
-use super::{Fitted, LargeAsk, LargeFunction, LargeProblem, Limits, Own, Stand};
+use super::{Fitted, LargeAsk, LargeFunction, LargeProblem, Limits, Start};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::Fault;
@@ -36,7 +36,7 @@ struct Best {
 /// one.
 pub(crate) fn fit(
     problem: &LargeProblem<'_>,
-    (own, stand): (Own, Option<Stand>),
+    start: Start<'_>,
     params: &Limits,
     exec: Exec,
     watch: &mut Watch<'_>,
@@ -49,16 +49,15 @@ pub(crate) fn fit(
     let lambda = problem.lambda / total;
     // The curvature at outputs of 0, for the first step.
     let k = problem.loss.outputs();
-    let start = if problem.loss.is_quadratic() { 1.0 } else { problem.loss.curvature(&[0.0], &vec![0.0; k]) };
-    let s = match &stand {
-        Some(stand) => stand.values.len() / problem.centres.max(1),
-        None => problem.centres,
+    let bent = if problem.loss.is_quadratic() { 1.0 } else { problem.loss.curvature(&[0.0], &vec![0.0; k]) };
+    let s = match &start {
+        Start::Here(_, Some(stand)) => stand.values.len() / problem.centres.max(1),
+        _ => problem.centres,
     };
-    let curvature: Vec<f64> = (0..s).map(|i| start * problem.weight.get(i).copied().unwrap_or(1.0)).collect();
+    let curvature: Vec<f64> = (0..s).map(|i| bent * problem.weight.get(i).copied().unwrap_or(1.0)).collect();
     let exact = (problem.rounding, passes(problem.centres, problem.rows.rows(), k));
-    let coordinates = Coordinates::new(own, stand, exact, (lambda, &curvature), exec)?;
-    let mut job =
-        Job { problem, coordinates, total, lambda, exec, passes: 0, numbers: 0, bent: start, best: None };
+    let coordinates = Coordinates::new(start, exact, (lambda, &curvature), exec)?;
+    let mut job = Job { problem, coordinates, total, lambda, exec, passes: 0, numbers: 0, bent, best: None };
     let found = job.newton(params, watch)?;
     let mut info = Info {
         stop: found.stop,
@@ -84,7 +83,7 @@ pub(crate) fn fit(
 
 struct Job<'a> {
     problem: &'a LargeProblem<'a>,
-    coordinates: Coordinates,
+    coordinates: Coordinates<'a>,
     /// The sum of weights.
     total: f64,
     /// Per unit of weight.
@@ -133,7 +132,7 @@ impl Job<'_> {
             let mean = now.slope.b.iter().map(|g| -g).collect();
             now = self.at(vec![0.0; m * k], mean)?;
         }
-        let mut first = self.whitened(&now.slope).length();
+        let mut first = self.whitened(&now.slope)?.length();
         if now.slope.length() <= ROUNDING * far {
             first = 0.0;
         }
@@ -145,7 +144,7 @@ impl Job<'_> {
             if steps > 0 && !quadratic {
                 self.bend(&now)?;
             }
-            let slope = self.whitened(&now.slope);
+            let slope = self.whitened(&now.slope)?;
             gap = slope.length() / first;
             if !gap.is_finite() {
                 return Err(Fault::NotFinite { what: "the gradient" }.into());
@@ -167,7 +166,7 @@ impl Job<'_> {
                 }
                 broken = watch(&Step::new("solve", self.passes, None).gap(gap)).is_break();
                 if quadratic && self.problem.judge.is_some() && self.passes.is_multiple_of(LOOK) {
-                    early = self.judged_step(&now, &gradients.step, PATIENCE);
+                    early = self.judged_step(&now, &gradients.step, PATIENCE)?;
                 }
                 if broken || !further || early {
                     break;
@@ -178,7 +177,7 @@ impl Job<'_> {
             }
             steps += 1;
             let mut step = gradients.step;
-            self.coordinates.whiten(&mut step.x, k, self.exec);
+            self.coordinates.whiten(&mut step.x, k, self.exec)?;
             if quadratic {
                 now.z.iter_mut().zip(&step.x).for_each(|(z, s)| *z += s);
                 let by = self.offset_scale();
@@ -208,7 +207,7 @@ impl Job<'_> {
             }
         }
         let mut coef = now.z;
-        self.coordinates.coef(&mut coef, k, self.exec);
+        self.coordinates.coef(&mut coef, k, self.exec)?;
         if self.problem.judge.is_some() && !early {
             self.judged(&coef, &now.b, (u64::MAX, u64::MAX));
         }
@@ -216,14 +215,14 @@ impl Job<'_> {
     }
 
     /// Evaluates the function after a step on held-out rows; returns whether to stop.
-    fn judged_step(&mut self, now: &Point, step: &Place, patience: u64) -> bool {
+    fn judged_step(&mut self, now: &Point, step: &Place, patience: u64) -> Result<bool> {
         let (k, by) = (now.b.len(), self.offset_scale());
         let mut coef = step.x.clone();
-        self.coordinates.whiten(&mut coef, k, self.exec);
-        self.coordinates.coef(&mut coef, k, self.exec);
+        self.coordinates.whiten(&mut coef, k, self.exec)?;
+        self.coordinates.coef(&mut coef, k, self.exec)?;
         coef.iter_mut().zip(&now.coef).for_each(|(c, n)| *c += n);
         let b: Vec<f64> = now.b.iter().zip(&step.b).map(|(b, s)| b + by * s).collect();
-        self.judged(&coef, &b, (self.passes, patience))
+        Ok(self.judged(&coef, &b, (self.passes, patience)))
     }
 
     /// Evaluates a function on held-out rows; returns whether the error has not improved for `patience`.
@@ -247,14 +246,14 @@ impl Job<'_> {
             + now.slope.b.iter().zip(&step.b).map(|(g, s)| g * s * by).sum::<f64>();
         // Where rounding hides changes of the objective, the slope decides.
         let flat = along.abs() <= 1e-9 * now.value.abs();
-        let before = if flat { self.whitened(&now.slope).length() } else { 0.0 };
+        let before = if flat { self.whitened(&now.slope)?.length() } else { 0.0 };
         let mut length = 1.0;
         for _ in 0..HALVINGS {
             let z = now.z.iter().zip(&step.x).map(|(z, s)| z + length * s).collect();
             let b = now.b.iter().zip(&step.b).map(|(b, s)| b + length * by * s).collect();
             let next = self.at(z, b)?;
             let gained = if flat {
-                self.whitened(&next.slope).length() < 0.9 * before
+                self.whitened(&next.slope)?.length() < 0.9 * before
             } else {
                 next.value <= now.value + 1e-4 * length * along
             };
@@ -273,7 +272,7 @@ impl Job<'_> {
     fn at(&mut self, z: Vec<f64>, b: Vec<f64>) -> Result<Point> {
         let (problem, k) = (self.problem, b.len());
         let mut coef = z.clone();
-        self.coordinates.coef(&mut coef, k, self.exec);
+        self.coordinates.coef(&mut coef, k, self.exec)?;
         self.numbers += 1;
         let at = LargeFunction { number: self.numbers, coef: &coef, offset: &b };
         let sums = problem.rows.pass(&LargeAsk::Slope { at })?;
@@ -281,7 +280,7 @@ impl Job<'_> {
         self.bent = sums.values[1] / problem.rows.rows().max(1) as f64;
         let penalty = self.lambda / 2.0 * z.iter().map(|z| z * z).sum::<f64>();
         let mut slope = Place { x: sums.against, b: sums.ones };
-        self.coordinates.coef_back(&mut slope.x, k, self.exec);
+        self.coordinates.coef_back(&mut slope.x, k, self.exec)?;
         slope.x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.total + self.lambda * z);
         slope.b.iter_mut().for_each(|g| *g = if problem.offset { *g / self.total } else { 0.0 });
         let value = sums.values[0] / self.total + penalty;
@@ -289,12 +288,12 @@ impl Job<'_> {
     }
 
     /// A gradient in the preconditioner's coordinates.
-    fn whitened(&self, slope: &Place) -> Place {
+    fn whitened(&self, slope: &Place) -> Result<Place> {
         let mut out = slope.clone();
-        self.coordinates.whiten_back(&mut out.x, slope.b.len(), self.exec);
+        self.coordinates.whiten_back(&mut out.x, slope.b.len(), self.exec)?;
         let by = self.offset_scale();
         out.b.iter_mut().for_each(|b| *b *= by);
-        out
+        Ok(out)
     }
 
     /// The offset's own coordinate.
@@ -306,9 +305,9 @@ impl Job<'_> {
     fn hessian(&mut self, now: &Point, direction: &Place) -> Result<Place> {
         let (problem, k, by) = (self.problem, direction.b.len(), self.offset_scale());
         let mut z = direction.x.clone();
-        self.coordinates.whiten(&mut z, k, self.exec);
+        self.coordinates.whiten(&mut z, k, self.exec)?;
         let mut coef = z.clone();
-        self.coordinates.coef(&mut coef, k, self.exec);
+        self.coordinates.coef(&mut coef, k, self.exec)?;
         let b: Vec<f64> = direction.b.iter().map(|b| by * b).collect();
         self.numbers += 1;
         let along = LargeFunction { number: self.numbers, coef: &coef, offset: &b };
@@ -320,9 +319,9 @@ impl Job<'_> {
         let sums = problem.rows.pass(&LargeAsk::Bend { at, along })?;
         self.passes += 1;
         let mut x = sums.against;
-        self.coordinates.coef_back(&mut x, k, self.exec);
+        self.coordinates.coef_back(&mut x, k, self.exec)?;
         x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.total + self.lambda * z);
-        self.coordinates.whiten_back(&mut x, k, self.exec);
+        self.coordinates.whiten_back(&mut x, k, self.exec)?;
         Ok(Place { x, b: sums.ones.iter().map(|g| by * g / self.total).collect() })
     }
 
@@ -330,7 +329,7 @@ impl Job<'_> {
     /// are known or do not matter, else the mean.
     fn bend(&mut self, now: &Point) -> Result<()> {
         let (problem, k) = (self.problem, now.b.len());
-        let mut f = self.coordinates.outputs(&now.z, k, self.exec);
+        let mut f = self.coordinates.outputs(&now.z, k, self.exec)?;
         f.chunks_mut(k).for_each(|f| f.iter_mut().zip(&now.b).for_each(|(f, b)| *f += b));
         let s = f.len() / k;
         let wide = problem.targets.len() / s.max(1);

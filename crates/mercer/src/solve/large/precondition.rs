@@ -12,16 +12,24 @@
 //! the smallest eigenvalue of `d L' L / m`, `A = L' sqrt(d / m)` does as well: one factorisation instead of two and a
 //! product, two thirds of the work, for a few more passes.
 
-use super::{Own, Stand};
+use rayon::prelude::*;
+
+use super::{Own, Stand, Start};
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::num::triangular::{Lower, outer};
 use crate::num::{Buffer, Fault, Mat, Real, product};
+use crate::solve::Nystrom;
 
-/// Factors in one of the two types.
-pub(super) enum Coordinates {
+/// Factors in one of the two types, or on a device.
+pub(super) enum Coordinates<'a> {
     Single(Factors<f32>),
     Double(Factors<f64>),
+    Kept {
+        kept: &'a dyn Nystrom,
+        /// Of `M + ridge I`.
+        diag: Vec<f64>,
+    },
 }
 
 /// The two factors.
@@ -47,7 +55,7 @@ pub(super) fn passes(m: usize, n: usize, k: usize) -> f64 {
     m * m / (3.0 * n * k)
 }
 
-impl Coordinates {
+impl<'a> Coordinates<'a> {
     /// Of the centres' matrix, with the curvature at each row that stands for others. Fails where the matrix is not
     /// positive definite, however large the ridge.
     ///
@@ -55,14 +63,17 @@ impl Coordinates {
     /// coefficients become huge and cancel up to rounding.
     /// `passes`: what a second factor costs.
     pub(super) fn new(
-        own: Own,
-        stand: Option<Stand>,
+        start: Start<'a>,
         (rounding, passes): (f64, f64),
         (lambda, curvature): (f64, &[f64]),
         exec: Exec,
     ) -> Result<Self> {
+        let (own, stand) = match start {
+            Start::Here(own, stand) => (own, stand),
+            Start::Kept(kept, diag) => return Self::on_device(kept, diag, rounding, (lambda, curvature)),
+        };
         let exact = (rounding, passes);
-        let values = stand.map(|stand| stand.values);
+        let values = stand.map(|stand: Stand| stand.values);
         Ok(match own {
             Own::Single(own) => {
                 let values = values.map(|values| match values {
@@ -81,6 +92,25 @@ impl Coordinates {
         })
     }
 
+    fn on_device(
+        kept: &'a dyn Nystrom,
+        mut diag: Vec<f64>,
+        rounding: f64,
+        (lambda, curvature): (f64, &[f64]),
+    ) -> Result<Self> {
+        let mut ridge = first_ridge(diag.iter().copied(), rounding.max(f64::EPSILON));
+        for _ in 0..TRIES {
+            if kept.factor(ridge)? {
+                diag.iter_mut().for_each(|d| *d += ridge);
+                let mut coordinates = Coordinates::Kept { kept, diag };
+                coordinates.bend(curvature, lambda, Exec::one())?;
+                return Ok(coordinates);
+            }
+            ridge *= 10.0;
+        }
+        Err(Fault::NotPositiveDefinite { n: diag.len() }.into())
+    }
+
     /// Takes the curvature of the loss at each row that stands for others.
     pub(super) fn bend(&mut self, curvature: &[f64], lambda: f64, exec: Exec) -> Result<()> {
         match self {
@@ -90,57 +120,113 @@ impl Coordinates {
             Coordinates::Double(f) => {
                 f.all = All::Factor(second(&f.own, f.sketch.as_ref(), curvature, lambda, exec)?);
             }
+            Coordinates::Kept { kept, diag } => {
+                let (by, alike) = shared(curvature, diag.len());
+                let of = |i: usize| if alike { 1.0 } else { curvature[i].max(0.0) };
+                // Bounded below by rounding, as on the CPU.
+                let trace = by * diag.iter().enumerate().map(|(i, v)| of(i) * v).sum::<f64>();
+                let d: Vec<f64> = if alike { Vec::new() } else { (0..diag.len()).map(of).collect() };
+                if !kept.factor_inner(by, &d, lambda.max(trace * f64::EPSILON))? {
+                    return Err(Fault::NotPositiveDefinite { n: diag.len() }.into());
+                }
+            }
         }
         Ok(())
     }
 
     /// Outputs `V' z` of the rows that stand for others, s x k.
-    pub(super) fn outputs(&self, z: &[f64], k: usize, exec: Exec) -> Vec<f64> {
-        match self {
+    pub(super) fn outputs(&self, z: &[f64], k: usize, exec: Exec) -> Result<Vec<f64>> {
+        Ok(match self {
             Coordinates::Single(f) => f.outputs(z, k, exec),
             Coordinates::Double(f) => f.outputs(z, k, exec),
-        }
+            Coordinates::Kept { kept, .. } => {
+                let mut out = vec![0.0; z.len()];
+                kept.times_factor(&turned(z, k, exec), &mut out)?;
+                turned(&out, z.len() / k, exec)
+            }
+        })
     }
 
     /// `z = A'^-1 x`, m x k in its place: in these coordinates the penalty is `lambda |z|^2`.
-    pub(super) fn whiten(&self, x: &mut [f64], k: usize, exec: Exec) {
-        self.with(x, |f, x| f.whiten(x, k, exec.threads()), |f, x| f.whiten(x, k, exec.threads()));
+    pub(super) fn whiten(&self, x: &mut [f64], k: usize, exec: Exec) -> Result<()> {
+        self.solved((true, true), x, k, exec)
     }
 
     /// The transpose of [`Coordinates::whiten`]: `A^-1 g`.
-    pub(super) fn whiten_back(&self, g: &mut [f64], k: usize, exec: Exec) {
-        self.with(g, |f, g| f.whiten_back(g, k, exec.threads()), |f, g| f.whiten_back(g, k, exec.threads()));
+    pub(super) fn whiten_back(&self, g: &mut [f64], k: usize, exec: Exec) -> Result<()> {
+        self.solved((true, false), g, k, exec)
     }
 
     /// `c = L'^-1 z`: coefficients.
-    pub(super) fn coef(&self, z: &mut [f64], k: usize, exec: Exec) {
-        self.with(
-            z,
-            |f, z| f.own.solve_transposed(z, k, exec.threads()),
-            |f, z| f.own.solve_transposed(z, k, exec.threads()),
-        );
+    pub(super) fn coef(&self, z: &mut [f64], k: usize, exec: Exec) -> Result<()> {
+        self.solved((false, true), z, k, exec)
     }
 
     /// The transpose of [`Coordinates::coef`]: `L^-1 g`.
-    pub(super) fn coef_back(&self, g: &mut [f64], k: usize, exec: Exec) {
-        self.with(g, |f, g| f.own.solve(g, k, exec.threads()), |f, g| f.own.solve(g, k, exec.threads()));
+    pub(super) fn coef_back(&self, g: &mut [f64], k: usize, exec: Exec) -> Result<()> {
+        self.solved((false, false), g, k, exec)
     }
 
-    fn with(
-        &self,
-        x: &mut [f64],
-        single: impl FnOnce(&Factors<f32>, &mut [f32]),
-        double: impl FnOnce(&Factors<f64>, &mut [f64]),
-    ) {
+    /// Solves with A if `inner`, else with L, or with its transpose.
+    fn solved(&self, (inner, transposed): (bool, bool), x: &mut [f64], k: usize, exec: Exec) -> Result<()> {
         match self {
-            Coordinates::Double(f) => double(f, x),
+            Coordinates::Double(f) => f.solved((inner, transposed), x, k, exec),
             Coordinates::Single(f) => {
                 let mut short: Vec<f32> = x.iter().map(|v| *v as f32).collect();
-                single(f, &mut short);
+                f.solved((inner, transposed), &mut short, k, exec);
                 x.iter_mut().zip(&short).for_each(|(x, s)| *x = f64::from(*s));
             }
+            Coordinates::Kept { kept, .. } => {
+                let mut vectors = turned(x, k, exec);
+                kept.solve(inner, transposed, &mut vectors)?;
+                x.copy_from_slice(&turned(&vectors, x.len() / k, exec));
+            }
         }
+        Ok(())
     }
+}
+
+/// The transpose of rows of k numbers.
+pub(super) fn turned(x: &[f64], k: usize, exec: Exec) -> Vec<f64> {
+    let m = x.len() / k.max(1);
+    let mut out = vec![0.0; x.len()];
+    let line = |(o, line): (usize, &mut [f64])| {
+        line.iter_mut().zip(x.chunks(k)).for_each(|(to, row)| *to = row[o]);
+    };
+    // Few long lines, or many short ones, which are many runs of rows for one line each.
+    if m == 0 || exec.threads() == 1 || x.len() < MANY {
+        out.chunks_mut(m.max(1)).enumerate().for_each(line);
+    } else if m >= k {
+        out.par_chunks_mut(m).enumerate().for_each(line);
+    } else {
+        out.par_chunks_mut(m * RUN).enumerate().for_each(|(p, lines)| {
+            for (o, part) in lines.chunks_mut(m).enumerate() {
+                line((p * RUN + o, part));
+            }
+        });
+    }
+    out
+}
+
+/// Numbers from which threads share a transposition, and rows that one of them writes at a time.
+const MANY: usize = 1 << 16;
+const RUN: usize = 1024;
+
+/// The first ridge for a matrix with this diagonal: rounding of a product of m numbers grows with the root of m.
+fn first_ridge(diag: impl ExactSizeIterator<Item = f64>, rounding: f64) -> f64 {
+    let m = diag.len();
+    let scale = diag.map(f64::abs).sum::<f64>() / m.max(1) as f64;
+    8.0 * scale.max(f64::MIN_POSITIVE) * rounding * (m as f64).max(10.0).sqrt()
+}
+
+/// Ridges that are tried, each ten times the one before.
+const TRIES: usize = 10;
+
+/// What `V D V'` is multiplied with for s rows of these curvatures, and whether these are all equal and in it.
+fn shared(d: &[f64], s: usize) -> (f64, bool) {
+    let alike = d.windows(2).all(|pair| pair[0] == pair[1]);
+    let by = 1.0 / s.max(1) as f64;
+    (if alike { by * d.first().copied().unwrap_or(1.0) } else { by }, alike)
 }
 
 fn converted<A: Real, B: Real>(from: &Buffer<A>) -> Buffer<B> {
@@ -158,11 +244,8 @@ impl<T: Real> Factors<T> {
         exec: Exec,
     ) -> Result<Self> {
         let m = own.len().isqrt();
-        let scale = (0..m).map(|i| own[i * m + i].f64().abs()).sum::<f64>() / m.max(1) as f64;
-        let scale = scale.max(f64::MIN_POSITIVE);
-        // Rounding of a product of m numbers grows with the root of m.
-        let mut ridge = 8.0 * scale * rounding.max(T::EPSILON.f64()) * (m as f64).max(10.0).sqrt();
-        for _ in 0..10 {
+        let mut ridge = first_ridge((0..m).map(|i| own[i * m + i].f64()), rounding.max(T::EPSILON.f64()));
+        for _ in 0..TRIES {
             let mut shifted = Buffer::stale(own.len());
             shifted.copy_from_slice(&own);
             (0..m).for_each(|i| shifted[i * m + i] += T::of(ridge));
@@ -187,23 +270,20 @@ impl<T: Real> Factors<T> {
         Err(Fault::NotPositiveDefinite { n: m }.into())
     }
 
-    fn whiten(&self, x: &mut [T], k: usize, threads: usize) {
-        match &self.all {
-            All::Factor(all) => all.solve_transposed(x, k, threads),
-            All::Own { by } => {
-                self.own.solve(x, k, threads);
-                x.iter_mut().for_each(|x| *x = T::of(x.f64() / by));
-            }
+    fn solved(&self, (inner, transposed): (bool, bool), x: &mut [T], k: usize, exec: Exec) {
+        let (factor, transposed, by) = match &self.all {
+            All::Factor(all) if inner => (all, transposed, 1.0),
+            // A is a multiple of L', not of L.
+            All::Own { by } if inner => (&self.own, !transposed, *by),
+            _ => (&self.own, transposed, 1.0),
+        };
+        if transposed {
+            factor.solve_transposed(x, k, exec.threads());
+        } else {
+            factor.solve(x, k, exec.threads());
         }
-    }
-
-    fn whiten_back(&self, g: &mut [T], k: usize, threads: usize) {
-        match &self.all {
-            All::Factor(all) => all.solve(g, k, threads),
-            All::Own { by } => {
-                self.own.solve_transposed(g, k, threads);
-                g.iter_mut().for_each(|g| *g = T::of(g.f64() / by));
-            }
+        if by != 1.0 {
+            x.iter_mut().for_each(|x| *x = T::of(x.f64() / by));
         }
     }
 
@@ -257,11 +337,7 @@ fn second<T: Real>(
 ) -> Result<Lower<T>> {
     let m = own.order();
     let s = sketch.map_or(m, |v| v.len() / m.max(1));
-    let alike = d.windows(2).all(|pair| pair[0] == pair[1]);
-    let mut by = 1.0 / s.max(1) as f64;
-    if alike {
-        by *= d.first().copied().unwrap_or(1.0);
-    }
+    let (by, alike) = shared(d, s);
     let mut a = match sketch {
         None => own.gram((!alike).then_some(d), exec.threads()),
         Some(v) if alike => outer(v, m, exec.threads()),

@@ -83,7 +83,7 @@ fn solved_with(
     };
     let limits = Limits { tol, max_iter: 2000 };
     let stand = (sketch > 0).then(|| Stand { values: buffer(&design.values[..sketch * m]) });
-    fit(&problem, (buffer(own), stand), &limits, exec, &mut silent()).expect("a solution")
+    fit(&problem, Start::Here(buffer(own), stand), &limits, exec, &mut silent()).expect("a solution")
 }
 
 fn solved(design: &Given, own: &[f64], loss: &dyn Loss, keep: bool, tol: f64, threads: usize) -> Fitted {
@@ -206,7 +206,7 @@ fn sums_over_places_give_the_same_answer() {
         let limits = Limits { tol: 1e-9, max_iter: 2000 };
         let mut matrix = Buffer::stale(own.len());
         matrix.copy_from_slice(&own);
-        let got = fit(&problem, (Own::Double(matrix), None), &limits, Exec::one(), &mut silent());
+        let got = fit(&problem, Start::Here(Own::Double(matrix), None), &limits, Exec::one(), &mut silent());
         let got = got.expect("a solution");
         close_to_scale(&outputs(&design, &got), &outputs(&design, &want), 1e-7);
     }

@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use rayon::prelude::*;
+
 use crate::data::{Points, Row};
+use crate::exec::Exec;
 
 /// Minimum share of duplicated rows for which merging pays.
 const SHARE: f64 = 0.1;
@@ -59,18 +62,27 @@ pub(super) fn merged(
     weight: &[f64],
     targets: &[f64],
     amounts: bool,
+    exec: Exec,
 ) -> Option<Merged> {
     let view = points.view();
     let wide = targets.len() / rows.len().max(1);
     let target = |at: usize| &targets[at * wide..(at + 1) * wide];
+    let hashed = |(at, &row): (usize, &u32)| {
+        let mut hasher = DefaultHasher::new();
+        hash(view.row(row as usize), if amounts { &[] } else { target(at) }, &mut hasher);
+        hasher.finish()
+    };
+    let hashes: Vec<u64> = if exec.threads() == 1 {
+        rows.iter().enumerate().map(hashed).collect()
+    } else {
+        rows.par_iter().enumerate().map(hashed).collect()
+    };
     let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut kept: Vec<(usize, f64)> = Vec::new();
     let (mut means, mut within) = (Vec::new(), 0.0);
     for (at, &row) in rows.iter().enumerate() {
         let own = view.row(row as usize);
-        let mut hasher = DefaultHasher::new();
-        hash(own, if amounts { &[] } else { target(at) }, &mut hasher);
-        let same = first.entry(hasher.finish()).or_default();
+        let same = first.entry(hashes[at]).or_default();
         let is_same = |&&k: &&usize| {
             let other = kept[k].0;
             (amounts || target(other) == target(at)) && equal(view.row(rows[other] as usize), own)
@@ -108,7 +120,7 @@ mod tests {
         let rows: Vec<u32> = (0..7).collect();
         let weight = [1.0, 1.0, 2.0, 1.0, 0.5, 1.0, 1.0];
         let targets = [5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0];
-        let got = merged(&points, &rows, &weight, &targets, false).expect("many are equal");
+        let got = merged(&points, &rows, &weight, &targets, false, Exec::new(2)).expect("many are equal");
         let want = |rows: &[u32], weight: &[f64], targets: &[f64], within| Merged {
             rows: rows.to_vec(),
             weight: weight.to_vec(),
@@ -117,8 +129,8 @@ mod tests {
         };
         assert_eq!(got, want(&[0, 1, 3, 6], &[3.0, 2.0, 1.5, 1.0], &[5.0, 5.0, 5.0, 6.0], 0.0));
         // Weights 3 and 1 of 5 and 6: the mean is 5.25, half the squares about it 3 / 8.
-        let got = merged(&points, &rows, &weight, &targets, true).expect("many are equal");
+        let got = merged(&points, &rows, &weight, &targets, true, Exec::new(2)).expect("many are equal");
         assert_eq!(got, want(&[0, 1, 3], &[4.0, 2.0, 1.5], &[5.25, 5.0, 5.0], 0.375));
-        assert_eq!(merged(&points, &[0, 1, 3], &[1.0; 3], &[5.0; 3], false), None);
+        assert_eq!(merged(&points, &[0, 1, 3], &[1.0; 3], &[5.0; 3], false, Exec::one()), None);
     }
 }

@@ -1,6 +1,7 @@
 //! From rows to coefficients: centres, memory, values, the solver, and held-out errors on the way.
 
 use std::borrow::Cow;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use super::centres::{LargeCentres, Rows};
@@ -12,12 +13,15 @@ use crate::data::Points;
 use crate::data::io::{Source, gathered};
 use crate::error::{Error, Result};
 use crate::exec::{Exec, room};
-use crate::gram::{self, is_precomputed};
+use crate::gram::{self, KernelRows, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::classified::places;
 use crate::model::learners::given::Given;
 use crate::num::Buffer;
-use crate::solve::large::{Fitted, Judge, LargeProblem, Limits, Local, Loss, Own, Stand, fit};
+use crate::solve::large::{
+    Fitted, Judge, LargeProblem, Limits, Local, Loss, OnDevice, Own, Stand, Start, fit,
+};
+use crate::solve::nystrom_on_device;
 use crate::watch::Watch;
 
 /// Tolerance below which values are f64.
@@ -79,7 +83,7 @@ impl<'a> Training<'a> {
         let (mut note, mut within) = (None, 0.0);
         if given.sample.gram.is_none()
             && !is_precomputed(&given.kernel)
-            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets, amounts)
+            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets, amounts, given.exec)
         {
             note = Some(format!(
                 "{} rows, of which {} are distinct: duplicates are merged",
@@ -138,6 +142,13 @@ impl<'a> Training<'a> {
         let (n, m, k) = (rows.len(), centres.points.len(), loss.outputs());
         let total: f64 = self.weight.iter().sum();
         let digits = params.digits(n, m);
+        if gram.is_none()
+            && let Some(mut found) = self.on_device(params, &mut centres, &points, (digits, loss), watch)?
+        {
+            found.info.kernel_values = (n * m) as u64 + (m as u64).pow(2) / 2;
+            self.renumbered(&mut centres);
+            return Ok((centres, found));
+        }
         let stand =
             if gram.is_some() { None } else { params.standing(n, m, k, bytes_of_factors(digits, m), exec) };
         let alike = self.weight.windows(2).all(|pair| pair[0] == pair[1]);
@@ -163,14 +174,59 @@ impl<'a> Training<'a> {
             counted(&design, &mut found);
             found
         };
-        if let Some(own) = &mut centres.rows {
-            let places = places(rows);
-            own.iter_mut().for_each(|i| *i = places[*i]);
-            if gram.is_some() {
-                centres.points = given.points(&own.iter().map(|&i| i as u32).collect::<Vec<_>>());
-            }
+        self.renumbered(&mut centres);
+        if let Some(own) = centres.rows.as_ref().filter(|_| gram.is_some()) {
+            centres.points = given.points(&own.iter().map(|&i| i as u32).collect::<Vec<_>>());
         }
         Ok((centres, found))
+    }
+
+    /// The rows of the centres as those of the sample.
+    fn renumbered(&self, centres: &mut LargeCentres) {
+        if let Some(own) = &mut centres.rows {
+            let places = places(&self.rows);
+            own.iter_mut().for_each(|i| *i = places[*i]);
+        }
+    }
+
+    /// The same with values and factors on the call's device; none where it has no place for them, or where centres do not
+    /// stand for all rows.
+    fn on_device(
+        &self,
+        params: &LargeParams,
+        centres: &mut LargeCentres,
+        points: &Points,
+        (digits, loss): (Digits, &dyn Loss),
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Fitted>> {
+        let exec = self.given.exec;
+        let Some(numbers) = centres.rows.clone() else { return Ok(None) };
+        if exec.device().is_cpu() || digits == Digits::Double || params.place != Landmarks::Uniform {
+            return Ok(None);
+        }
+        let rows = KernelRows::new(&self.given.kernel, points, exec)?;
+        let numbers: Vec<u32> = numbers.iter().map(|&i| i as u32).collect();
+        let Some(kept) = nystrom_on_device(&rows, &numbers, exec)? else { return Ok(None) };
+        let diag = gram::Rows::diag(&rows);
+        let diag: Vec<f64> = numbers.iter().map(|&i| diag[i as usize]).collect();
+        let total: f64 = self.weight.iter().sum();
+        self.stood(centres, None, points, total);
+        let on_device = OnDevice {
+            kept: kept.as_ref(),
+            loss,
+            targets: &self.targets,
+            weight: &self.weight,
+            rows: self.rows.len(),
+            total,
+            exec,
+            outputs: Mutex::default(),
+        };
+        let start = Start::Kept(kept.as_ref(), diag);
+        let held = self.held.as_ref();
+        let mut found = params.solved_from(start, centres, &on_device, loss, (digits, held), exec, watch)?;
+        found.info.note(format!("{} values per row and the preconditioner on the device", numbers.len()));
+        found.info.device = Some(exec.device().name().to_owned());
+        Ok(Some(found))
     }
 
     /// The rows of the preconditioner's sketch, with targets and weights.
@@ -296,20 +352,31 @@ impl LargeParams {
             None if single => Own::Single(gram::square(kernel, view, exec)?),
             None => Own::Double(gram::square(kernel, view, exec)?),
         };
-        let against = |points: &Points, single: bool| -> Result<Own> {
-            Ok(if single {
-                Own::Single(gram::cross(kernel, points.view(), view, exec)?)
-            } else {
-                Own::Double(gram::cross(kernel, points.view(), view, exec)?)
-            })
-        };
         let stand = match &centres.stand {
-            Some(points) => Some(Stand { values: against(points, single)? }),
+            Some(points) => Some(Stand { values: against(centres, points, single, exec)? }),
             None => None,
         };
-        let judge = match here.and_then(|(_, judged)| judged) {
+        let judged = here.and_then(|(_, judged)| judged);
+        self.solved_from(Start::Here(own, stand), centres, rows, loss, (digits, judged), exec, watch)
+    }
+
+    /// The same from what the preconditioner is made from.
+    #[expect(clippy::too_many_arguments, reason = "what a fit consists of, once")]
+    fn solved_from(
+        &self,
+        start: Start<'_>,
+        centres: &LargeCentres,
+        rows: &dyn LargeRows,
+        loss: &dyn Loss,
+        (digits, judged): (Digits, Option<&(Points, Vec<f64>)>),
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Fitted> {
+        let m = centres.points.len();
+        let judge = match judged {
             Some((points, targets)) => {
-                Some(Judge { values: against(points, digits == Digits::Single)?, targets })
+                let values = against(centres, points, digits == Digits::Single, exec)?;
+                Some(Judge { values, targets })
             }
             None => None,
         };
@@ -325,7 +392,7 @@ impl LargeParams {
             judge: judge.as_ref(),
         };
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let mut found = fit(&problem, (own, stand), &limits, exec, watch)?;
+        let mut found = fit(&problem, start, &limits, exec, watch)?;
         found.info.note(centres.note.clone());
         if centres.stand.is_some() {
             found.info.note(format!("the preconditioner is computed from {} rows", centres.standing()));
@@ -366,6 +433,16 @@ impl LargeParams {
 /// Bytes of a number of the factors.
 pub(super) fn bytes_of_factors(digits: Digits, m: usize) -> usize {
     if digits == Digits::Single && m >= MANY { 4 } else { 8 }
+}
+
+/// Values of points against the centres.
+fn against(centres: &LargeCentres, points: &Points, single: bool, exec: Exec) -> Result<Own> {
+    let (kernel, view) = (&centres.kernel, centres.points.view());
+    Ok(if single {
+        Own::Single(gram::cross(kernel, points.view(), view, exec)?)
+    } else {
+        Own::Double(gram::cross(kernel, points.view(), view, exec)?)
+    })
 }
 
 fn short(from: &Buffer<f64>) -> Buffer<f32> {
