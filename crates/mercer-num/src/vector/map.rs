@@ -3,6 +3,27 @@
 use super::scalar;
 use crate::dispatch::dispatch;
 
+dispatch! {
+    /// Cosines; a few units in the last place of 1 from the exact ones.
+    pub(super) fn cos<const FMA>(x: &mut [f64]) {
+        for chunk in x.chunks_mut(64) {
+            let mut given = [0.0; 64];
+            let given = &mut given[..chunk.len()];
+            given.copy_from_slice(chunk);
+            let mut far = false;
+            for v in chunk.iter_mut() {
+                // Also true for NaN.
+                far |= !(v.abs() <= scalar::TURNS);
+                *v = scalar::cos::<FMA>(*v);
+            }
+            if far {
+                let pairs = chunk.iter_mut().zip(given).filter(|(_, v)| !(v.abs() <= scalar::TURNS));
+                pairs.for_each(|(out, v)| *out = v.cos());
+            }
+        }
+    }
+}
+
 macro_rules! maps {
     ($t:ident) => {
         pub(super) mod $t {
