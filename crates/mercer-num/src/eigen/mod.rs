@@ -239,7 +239,7 @@ mod tests {
         }
         (0..n * n).for_each(|p| {
             if p / n > p % n {
-                a[p] = a[p % n * n + p / n]
+                a[p] = a[p % n * n + p / n];
             }
         });
         a

@@ -10,15 +10,16 @@ dispatch! {
             let mut given = [0.0; 64];
             let given = &mut given[..chunk.len()];
             given.copy_from_slice(chunk);
-            let mut far = false;
+            let mut near = true;
             for v in chunk.iter_mut() {
-                // Also true for NaN.
-                far |= !(v.abs() <= scalar::TURNS);
+                // False for NaN, which the other path keeps.
+                near &= v.abs() <= scalar::TURNS;
                 *v = scalar::cos::<FMA>(*v);
             }
-            if far {
-                let pairs = chunk.iter_mut().zip(given).filter(|(_, v)| !(v.abs() <= scalar::TURNS));
-                pairs.for_each(|(out, v)| *out = v.cos());
+            if !near {
+                for (out, v) in chunk.iter_mut().zip(given) {
+                    *out = if v.abs() <= scalar::TURNS { *out } else { v.cos() };
+                }
             }
         }
     }
