@@ -46,16 +46,24 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
 }
 
 /// Estimators that are called on a small problem.
-const CALLED: [&str; 9] = [
+const CALLED: [&str; 17] = [
     "SVC",
     "SVC linear",
     "NuSVC",
     "SVR",
+    "NuSVR",
     "OneClassSVM",
     "KernelRidge",
+    "KernelRidge columns",
     "KernelPCA",
     "KernelPCA all",
+    "KernelPCA cosine",
+    "KernelPCA inverse",
     "LinearSVC",
+    "LinearSVR",
+    "Nystroem",
+    "RBFSampler",
+    "RBFSampler 1000",
 ];
 /// Calls of which one answer is the fastest.
 const CALLS: usize = 40;

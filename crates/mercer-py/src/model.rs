@@ -189,6 +189,15 @@ impl Model {
         serde_json::to_string(&self.0.describe()).map_err(|e| PyValueError::new_err(e.to_string()))
     }
 
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Ok(slf.py().import("mercer._html")?.call_method1("line", (slf,))?.unbind())
+    }
+
+    /// The model as a table, for the cell of a notebook.
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Ok(slf.py().import("mercer._html")?.call_method1("of_model", (slf,))?.unbind())
+    }
+
     /// How the fit ended: `converged`, `limit` or `cancelled`.
     #[getter]
     fn stop(&self) -> &'static str {

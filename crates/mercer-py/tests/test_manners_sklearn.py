@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 import sklearn
+import sklearn.decomposition
+import sklearn.kernel_approximation
+import sklearn.kernel_ridge
+import sklearn.svm
 import threadpoolctl
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import InconsistentVersionWarning
@@ -16,10 +21,12 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import InvalidParameterError
 
 import mercer
 from mercer import _threads
 
+HOMES = (sklearn.svm, sklearn.decomposition, sklearn.kernel_ridge, sklearn.kernel_approximation)
 GOLDEN = Path(__file__).parent / "golden"
 ESTIMATORS = sorted(
     name for name in mercer.__all__ if hasattr(getattr(mercer, name), "get_params") and name not in ("Predictor", "ReducedSet", "TableEncoder")
@@ -106,6 +113,40 @@ def test_a_limit_ends_where_the_environment_sets_threads(monkeypatch):
     with threadpoolctl.threadpool_limits(limits=1):
         assert _threads.threads_of(8) == 1
     assert _threads.LIMIT is None and _threads.threads_of(8) == 8
+
+
+@pytest.mark.parametrize("made", [sp.csr_matrix, sp.csr_array], ids=["matrix", "array"])
+def test_sparse_attributes_follow_scikit_learns_setting(made):
+    X, y = load_iris(return_X_y=True)
+    for interface, kind in (("spmatrix", sp.spmatrix), ("sparray", sp.sparray)):
+        with sklearn.config_context(sparse_interface=interface):
+            machine = mercer.SVC(kernel="linear").fit(made(X), y)
+            line = mercer.LinearSVC(random_state=0).fit(made(X), y).sparsify()
+            for values in (machine.support_vectors_, machine.dual_coef_, machine.coef_, line.coef_):
+                assert sp.issparse(values) and isinstance(values, kind)
+
+
+# What scikit-learn refuses by its declared ranges, by estimator.
+REFUSED = [
+    ("SVC", {"C": -1}), ("SVC", {"C": 0}), ("SVC", {"tol": 0}), ("SVC", {"gamma": "wide"}), ("SVC", {"gamma": -1.0}), ("SVC", {"kernel": "rbff"}),
+    ("SVC", {"degree": -1}), ("SVC", {"shrinking": 2}), ("SVC", {"decision_function_shape": "ovx"}), ("SVC", {"kernel": 3}), ("SVC", {"C": float("nan")}),
+    ("NuSVC", {"nu": 0}), ("NuSVC", {"nu": 1.5}), ("SVR", {"epsilon": -1}), ("NuSVR", {"nu": 0.0}), ("OneClassSVM", {"nu": 2}),
+    ("LinearSVC", {"C": float("inf")}), ("LinearSVC", {"loss": "l3"}), ("LinearSVC", {"penalty": "l0"}), ("LinearSVC", {"intercept_scaling": 0}), ("LinearSVC", {"multi_class": "ovo"}),
+    ("LinearSVR", {"loss": "hinge"}), ("LinearSVR", {"C": 0}), ("KernelRidge", {"alpha": -1}), ("KernelRidge", {"kernel": "no"}),
+    ("KernelPCA", {"n_components": 0}), ("KernelPCA", {"eigen_solver": "qr"}), ("KernelPCA", {"alpha": -1}), ("KernelPCA", {"tol": -1}),
+    ("Nystroem", {"n_components": 0}), ("RBFSampler", {"n_components": 0}), ("RBFSampler", {"gamma": -1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "given"), REFUSED, ids=str)
+def test_what_scikit_learn_refuses_is_refused_in_kind(name, given):
+    X, y = load_iris(return_X_y=True)
+    theirs = next(getattr(home, name) for home in HOMES if hasattr(home, name))
+    with pytest.raises(InvalidParameterError):
+        theirs(**given).fit(X, y)
+    (word,) = given
+    with pytest.raises(InvalidParameterError, match=f"'{word}' parameter"):
+        getattr(mercer, name)(**given).fit(X, y)
 
 
 def test_versions_are_shown(capsys):

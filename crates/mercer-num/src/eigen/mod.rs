@@ -1,10 +1,11 @@
 //! All eigenvalues and eigenvectors of a symmetric matrix, with vectors as rows.
 //!
 //! Three steps: to tridiagonal form by our own reflections (see `tridiagonal`), the tridiagonal problem by faer's divide
-//! and conquer, and the vectors carried back by matrix products. If only a few vectors are
-//! requested, the tridiagonal problem is solved for its values alone and for these vectors by inverse iteration (see `inverse`).
+//! and conquer, and the vectors carried back by matrix products. If only a few pairs at either end are
+//! requested, their values are counted (see `sturm`) and their vectors found by inverse iteration (see `inverse`).
 
 mod inverse;
+mod sturm;
 mod tridiagonal;
 
 use faer::diag::Diag;
@@ -32,12 +33,13 @@ pub fn all(a: Buffer<f64>, n: usize, threads: usize) -> Result<(Vec<f64>, Vec<f6
     Ok((values, vectors))
 }
 
-/// Some eigenpairs: `chosen` gets all eigenvalues, falling, and returns the indices of those that are requested, in any order.
+/// Some eigenpairs: `chosen` gets the `top` largest eigenvalues and the `bottom` smallest, falling, and returns the indices of
+/// those that are requested, in any order.
 ///
 /// The matrix is overwritten. Cost: about 4/3 n^3, and n^2 per vector.
 ///
 /// ```
-/// let (values, vectors) = mercer_num::eigen::some(vec![2.0, 1.0, 1.0, 2.0].into(), 2, 1, |_| vec![1])?;
+/// let (values, vectors) = mercer_num::eigen::some(vec![2.0, 1.0, 1.0, 2.0].into(), 2, 1, (0, 1), |_| vec![0])?;
 /// assert!((values[0] - 1.0).abs() < 1e-14 && (vectors[0] + vectors[1]).abs() < 1e-14);
 /// # Ok::<(), mercer_num::Fault>(())
 /// ```
@@ -45,22 +47,25 @@ pub fn some(
     a: Buffer<f64>,
     n: usize,
     threads: usize,
+    (top, bottom): (usize, usize),
     chosen: impl FnOnce(&[f64]) -> Vec<usize>,
 ) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     let Some(made) = reduced(a, n, threads)? else { return Ok((Vec::new(), Vec::new())) };
-    let mut values = tridiagonal(&made, n, 1, None)?;
-    let chosen = chosen(&values);
-    let of = |values: &[f64]| chosen.iter().map(|&j| values[j]).collect::<Vec<f64>>();
-    let mut vectors = if let Some(found) = inverse::vectors(&made.diag, &made.below, &of(&values)) {
+    let ends = sturm::extremes(&made.diag, &made.below, top, bottom)
+        .ok_or(Fault::NotFinite { what: "tridiagonal form" })?;
+    let chosen = chosen(&ends);
+    let mut values: Vec<f64> = chosen.iter().map(|&j| ends[j]).collect();
+    let mut vectors = if let Some(found) = inverse::vectors(&made.diag, &made.below, &values) {
         found
     } else {
         // Inverse iteration did not converge: divide and conquer finds all vectors of the tridiagonal matrix.
         let (again, all) = decomposed(&made, n, threads)?;
-        values = again;
-        chosen.iter().flat_map(|&j| all[j * n..(j + 1) * n].iter().copied()).collect()
+        let place = |j: usize| if j < top { j } else { n - ends.len() + j };
+        values = chosen.iter().map(|&j| again[place(j)]).collect();
+        chosen.iter().flat_map(|&j| all[place(j) * n..(place(j) + 1) * n].iter().copied()).collect()
     };
     made.carry_back(&mut vectors, threads);
-    Ok((of(&values), vectors))
+    Ok((values, vectors))
 }
 
 /// The matrix in tridiagonal form; None if it is empty.
@@ -74,7 +79,7 @@ fn reduced(a: Buffer<f64>, n: usize, threads: usize) -> Result<Option<Tridiagona
 /// All eigenpairs of the tridiagonal matrix, values falling.
 fn decomposed(made: &Tridiagonal, n: usize, threads: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     let mut u = Mat::<f64>::zeros(n, n);
-    let values = tridiagonal(made, n, threads, Some(&mut u))?;
+    let values = tridiagonal(made, n, threads, &mut u)?;
     // Columns of faer's matrix are padded apart, and rise.
     let mut vectors = Vec::with_capacity(n * n);
     for j in (0..n).rev() {
@@ -84,30 +89,44 @@ fn decomposed(made: &Tridiagonal, n: usize, threads: usize) -> Result<(Vec<f64>,
 }
 
 /// The eigenvalues of the tridiagonal matrix, falling; its eigenvectors, by rising eigenvalue, go to `u`.
-fn tridiagonal(
-    made: &Tridiagonal,
-    n: usize,
-    threads: usize,
-    u: Option<&mut Mat<f64>>,
-) -> Result<Vec<f64>, Fault> {
+fn tridiagonal(made: &Tridiagonal, n: usize, threads: usize, u: &mut Mat<f64>) -> Result<Vec<f64>, Fault> {
     let par = par(threads);
     let (mut diag, mut below, mut s) = (Diag::<f64>::zeros(n), Diag::<f64>::zeros(n), Diag::<f64>::zeros(n));
-    (0..n).for_each(|i| diag[i] = made.diag[i]);
-    (0..n - 1).for_each(|i| below[i] = made.below[i]);
+    // Divide and conquer works with squares, which lose digits near the ends of f64's range.
+    let scale = Scale::of(&made.diag, &made.below);
+    (0..n).for_each(|i| diag[i] = scale.down(made.diag[i]));
+    (0..n - 1).for_each(|i| below[i] = scale.down(made.below[i]));
     let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, Spec::default());
     let mut memory = MemBuffer::new(need);
     let stack = MemStack::new(&mut memory);
-    tridiagonal_self_adjoint_evd(
-        diag.as_ref(),
-        below.as_ref(),
-        s.as_mut(),
-        u.map(Mat::as_mut),
-        par,
-        stack,
-        Spec::default(),
-    )
-    .map_err(|_| Fault::NoConvergence { what: "eigen-decomposition", steps: 0, residual: f64::NAN })?;
-    Ok((0..n).rev().map(|j| s[j]).collect())
+    let (d, e, u) = (diag.as_ref(), below.as_ref(), Some(u.as_mut()));
+    tridiagonal_self_adjoint_evd(d, e, s.as_mut(), u, par, stack, Spec::default())
+        .map_err(|_| Fault::NoConvergence { what: "eigen-decomposition", steps: 0, residual: f64::NAN })?;
+    Ok((0..n).rev().map(|j| scale.up(s[j])).collect())
+}
+
+/// A power of two that brings the largest entry of a matrix near 1, so that scaling does not round; as two factors, because
+/// one may overflow.
+#[derive(Debug, Clone, Copy)]
+struct Scale(f64, f64);
+
+impl Scale {
+    fn of(diag: &[f64], below: &[f64]) -> Self {
+        let size = diag.iter().chain(below).fold(0.0_f64, |m, v| m.max(v.abs()));
+        if size == 0.0 || !size.is_finite() {
+            return Scale(1.0, 1.0);
+        }
+        let whole = -(size.log2().round() as i32);
+        Scale(2.0_f64.powi(whole / 2), 2.0_f64.powi(whole - whole / 2))
+    }
+
+    fn down(self, value: f64) -> f64 {
+        value * self.0 * self.1
+    }
+
+    fn up(self, value: f64) -> f64 {
+        value / self.0 / self.1
+    }
 }
 
 #[cfg(test)]
@@ -160,32 +179,95 @@ mod tests {
                 vec![0.0; n * n],
             ];
             for a in &kinds {
-                let (want, _) = all(a.clone().into(), n, 1).expect("finite");
-                let mut places: Vec<usize> = [0, 1, 2, 5, 7, n - 1].into_iter().filter(|&j| j < n).collect();
-                places.dedup();
                 for threads in [1, 2] {
-                    let (values, vectors) = some(a.clone().into(), n, threads, |all| {
-                        assert!(all.is_sorted_by(|p, q| p >= q));
-                        places.clone()
-                    })
-                    .expect("finite");
-                    let at: Vec<f64> = places.iter().map(|&j| want[j]).collect();
-                    let size = want[0].abs().max(1.0);
-                    assert::all_close(&values, &at, 1e-13 * size * n as f64);
-                    let k = places.len();
-                    let product = reference::product(&vectors, a, k, n, n);
-                    let scaled: Vec<f64> =
-                        vectors.iter().enumerate().map(|(p, v)| values[p / n] * v).collect();
-                    assert::all_close(&product, &scaled, 1e-13 * size * n as f64);
-                    let mut turned = vec![0.0; n * k];
-                    (0..n * k).for_each(|p| turned[p % n * k + p / n] = vectors[p]);
-                    let inner = reference::product(&vectors, &turned, k, n, k);
-                    assert::all_close(&inner, &unit(k), 1e-13 * n as f64);
+                    agree(a, n, threads, (n.div_ceil(4), 2));
                 }
             }
         }
-        assert!(some(Vec::new().into(), 0, 1, |_| Vec::new()).expect("empty").0.is_empty());
-        assert!(some(vec![f64::NAN].into(), 1, 1, |_| vec![0]).is_err());
+        assert!(some(Vec::new().into(), 0, 1, (3, 3), |_| Vec::new()).expect("empty").0.is_empty());
+        assert!(some(vec![f64::NAN].into(), 1, 1, (1, 0), |_| vec![0]).is_err());
+        // Finite, but reflections overflow: an error or the pairs, never NaN.
+        if let Ok((values, vectors)) = some(vec![1e308; 9].into(), 3, 1, (1, 1), |_| vec![0, 1]) {
+            assert!(values.iter().chain(&vectors).all(|v| v.is_finite()));
+        }
+    }
+
+    /// Spectra as they are chosen: clusters closer than rounding and wider, repeated values, zeros, both signs, graded.
+    #[test]
+    fn some_pairs_of_planned_spectra_are_those_of_all() {
+        let spectra: [fn(usize, usize) -> f64; 9] = [
+            |i, n| (n - i) as f64,
+            |i, _| if i < 10 { 5.0 + 1e-15 * i as f64 } else { 1.0 },
+            |i, _| if i < 6 { 5.0 + 1e-9 * i as f64 } else { 1e-3 / i as f64 },
+            |i, _| (i % 3) as f64 - 1.0,
+            |i, _| if i < 2 { 1.0 } else { 0.0 },
+            |i, _| -1.0 - (i / 4) as f64,
+            |i, n| 0.5 * n as f64 - i as f64,
+            |i, _| 0.5_f64.powi(i as i32),
+            |i, _| if i == 0 { 1e8 } else { 1e-8 * (i % 2) as f64 },
+        ];
+        for n in [1, 2, 3, 4, 5, 8, 17, 49, 50, 51, 97, 120, 200, 300] {
+            for (kind, spectrum) in spectra.iter().enumerate() {
+                let a = planned(&(0..n).map(|i| spectrum(i, n)).collect::<Vec<f64>>(), kind as u64);
+                for size in [1.0, 1e-150, 1e100] {
+                    let a: Vec<f64> = a.iter().map(|v| v * size).collect();
+                    agree(&a, n, 1, (5.min(n), 0));
+                    agree(&a, n, 2, (1, n.min(6) - 1));
+                }
+                agree(&a, n, 1, (n.div_ceil(4), n / 4));
+            }
+        }
+    }
+
+    /// A symmetric matrix of this spectrum: a diagonal turned by three reflections.
+    fn planned(values: &[f64], seed: u64) -> Vec<f64> {
+        let n = values.len();
+        let mut a = vec![0.0; n * n];
+        (0..n).for_each(|i| a[i * n + i] = values[i]);
+        for turn in 0..3 {
+            let v = toy::normals(n, 1, 1 + seed + 100 * turn);
+            let norm: f64 = v.iter().map(|v| v * v).sum();
+            let at: Vec<f64> = a
+                .chunks(n)
+                .map(|row| row.iter().zip(&v).map(|(a, v)| a * v).sum::<f64>() * 2.0 / norm)
+                .collect();
+            let along = v.iter().zip(&at).map(|(v, w)| v * w).sum::<f64>() * 2.0 / norm;
+            for (p, a) in a.iter_mut().enumerate() {
+                let (i, j) = (p / n, p % n);
+                *a -= v[i] * at[j] + at[i] * v[j] - along * v[i] * v[j];
+            }
+        }
+        (0..n * n).for_each(|p| {
+            if p / n > p % n {
+                a[p] = a[p % n * n + p / n];
+            }
+        });
+        a
+    }
+
+    /// The ends of the spectrum are those of the complete decomposition, with unit vectors orthogonal to one another.
+    fn agree(a: &[f64], n: usize, threads: usize, (top, bottom): (usize, usize)) {
+        let (want, _) = all(a.to_vec().into(), n, 1).expect("finite");
+        let bottom = bottom.min(n - top);
+        let (values, vectors) = some(a.to_vec().into(), n, threads, (top, bottom), |ends| {
+            assert!(ends.len() == top + bottom && ends.is_sorted_by(|p, q| p >= q));
+            // In another order than they have.
+            (0..ends.len()).rev().collect()
+        })
+        .expect("finite");
+        let at: Vec<f64> = want[n - bottom..].iter().rev().chain(want[..top].iter().rev()).copied().collect();
+        let size = want[0].abs().max(want[n - 1].abs());
+        let tol = 1e-14 * size * n as f64;
+        assert::all_close(&values, &at, tol);
+        let k = values.len();
+        let product = reference::product(&vectors, a, k, n, n);
+        let scaled: Vec<f64> = vectors.iter().enumerate().map(|(p, v)| values[p / n] * v).collect();
+        assert::all_close(&product, &scaled, tol);
+        let mut turned = vec![0.0; n * k];
+        (0..n * k).for_each(|p| turned[p % n * k + p / n] = vectors[p]);
+        let inner = reference::product(&vectors, &turned, k, n, k);
+        let unit: Vec<f64> = (0..k * k).map(|p| f64::from(u8::from(p / k == p % k))).collect();
+        assert::all_close(&inner, &unit, 1e-14 * n as f64);
     }
 
     #[test]

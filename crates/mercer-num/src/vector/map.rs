@@ -3,6 +3,28 @@
 use super::scalar;
 use crate::dispatch::dispatch;
 
+dispatch! {
+    /// Cosines; a few units in the last place of 1 from the exact ones.
+    pub(super) fn cos<const FMA>(x: &mut [f64]) {
+        for chunk in x.chunks_mut(64) {
+            let mut given = [0.0; 64];
+            let given = &mut given[..chunk.len()];
+            given.copy_from_slice(chunk);
+            let mut near = true;
+            for v in chunk.iter_mut() {
+                // False for NaN, which the other path keeps.
+                near &= v.abs() <= scalar::TURNS;
+                *v = scalar::cos::<FMA>(*v);
+            }
+            if !near {
+                for (out, v) in chunk.iter_mut().zip(given) {
+                    *out = if v.abs() <= scalar::TURNS { *out } else { v.cos() };
+                }
+            }
+        }
+    }
+}
+
 macro_rules! maps {
     ($t:ident) => {
         pub(super) mod $t {

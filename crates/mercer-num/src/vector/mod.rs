@@ -1,7 +1,7 @@
 //! Elementwise mathematics over slices, compiled for several instruction sets and chosen at run time.
 //!
 //! Everything here is branch-free per element, so that the compiler turns each loop into vector code. NaN inputs give
-//! NaN. Accuracy, checked by the tests: `exp` 1.1 units in the last place, `ln` and `tanh` 3, `powf` that of `exp`
+//! NaN. Accuracy, checked by the tests: `exp` 1.1 units in the last place, `ln` and `tanh` 3, `cos` 2 of 1, `powf` that of `exp`
 //! times the size of `e ln x`. Seen on one core of a 2023 server, values in cache: f32 `exp` 4.7 G values/s, f64 1.6
 //! G (the standard library's: 0.4 and 0.2).
 
@@ -60,6 +60,17 @@ pub trait Vector: sealed::Sealed + Sized {
     fn chi_squares(x: &[Self], y: &[Self], out: &mut [Self]);
     /// `out[j] = sum_i 2 x_i y_ji / (x_i + y_ji)`, terms whose divisor is not positive left out.
     fn harmonic_means(x: &[Self], y: &[Self], out: &mut [Self]);
+}
+
+/// `x = cos x`, within two units in the last place of 1; NaN and infinities give NaN.
+///
+/// ```
+/// let mut x = [0.0, 1.0, -100.0, f64::INFINITY];
+/// mercer_num::vector::cos_all(&mut x);
+/// assert!(x[0] == 1.0 && (x[1] - 1.0_f64.cos()).abs() < 1e-15 && (x[2] - 100.0_f64.cos()).abs() < 1e-15 && x[3].is_nan());
+/// ```
+pub fn cos_all(x: &mut [f64]) {
+    map::cos(x);
 }
 
 macro_rules! vector {

@@ -97,3 +97,45 @@ scalar!(f64, u64, mantissa 52, bias 1023, round 6_755_399_441_055_744.0,
        2.762_032_835_503_647e-7, 2.511_027_140_046_238_4e-8],
     atanh [1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0, 1.0 / 11.0, 1.0 / 13.0, 1.0 / 15.0, 1.0 / 17.0, 1.0 / 19.0,
            1.0 / 21.0, 1.0 / 23.0]);
+
+/// Largest magnitude that [`cos`] reduces: beyond it the multiples of pi / 2 are no longer exact.
+pub(super) const TURNS: f64 = 1e6;
+
+/// The cosine for magnitudes up to [`TURNS`]: `x = n pi / 2 + r` with pi / 2 in three parts of 33 bits, of which n times each
+/// is exact; then a sine or a cosine of r by n's last bit (the polynomials of fdlibm's kernels).
+#[inline(always)]
+pub(super) fn cos<const FMA: bool>(x: f64) -> f64 {
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const HALF_PI: [f64; 3] =
+        [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
+    const SINE: [f64; 6] = [
+        -1.666_666_666_666_663_2e-1,
+        8.333_333_333_322_49e-3,
+        -1.984_126_982_985_795e-4,
+        2.755_731_370_707_006_8e-6,
+        -2.505_076_025_340_686_3e-8,
+        1.589_690_995_211_55e-10,
+    ];
+    const COSINE: [f64; 6] = [
+        4.166_666_666_666_66e-2,
+        -1.388_888_888_887_411e-3,
+        2.480_158_728_947_673e-5,
+        -2.755_731_435_139_066_3e-7,
+        2.087_572_321_298_175e-9,
+        -1.135_964_755_778_819_5e-11,
+    ];
+    let fma = self::f64::fma::<FMA>;
+    let horner = |z: f64, c: [f64; 6]| c.into_iter().rev().reduce(|p, c| fma(p, z, c)).unwrap_or(0.0);
+    let shifted = fma(x, std::f64::consts::FRAC_2_PI, ROUND);
+    let n = shifted - ROUND;
+    let r = HALF_PI.into_iter().fold(x, |r, part| fma(-n, part, r));
+    let z = r * r;
+    let sine = fma(r * z, horner(z, SINE), r);
+    let half = 0.5 * z;
+    let whole = 1.0 - half;
+    let cosine = whole + fma(z * z, horner(z, COSINE), (1.0 - whole) - half);
+    let turns = shifted.to_bits();
+    let value = if turns & 1 == 1 { sine } else { cosine };
+    // Quarters 1 and 2 are negative.
+    f64::from_bits(value.to_bits() ^ ((turns.wrapping_add(1) >> 1 & 1) << 63))
+}

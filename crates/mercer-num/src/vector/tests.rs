@@ -2,7 +2,7 @@
 
 use mercer_testkit::toy;
 
-use crate::vector::Vector;
+use crate::vector::{Vector, cos_all};
 
 /// Distance in units in the last place of the wanted value.
 fn ulps32(got: f32, want: f64) -> f64 {
@@ -74,6 +74,37 @@ fn without_fused_multiply_add_it_is_nearly_as_good() {
     let x: Vec<f64> = x.iter().map(|v| (10.0 * v).exp()).collect();
     assert!(worst32(&x, over(single::ln::<false>), f64::ln) <= 4.0);
     assert!(worst64(&x, over(double::ln::<false>), f64::ln) <= 4.0);
+}
+
+#[test]
+fn cosines_are_good_to_two_units_of_one() {
+    for scale in [1e-9, 1.0, 7.0, 1e3, 9.9e5, 1.1e6, 1e12, 1e300] {
+        let mut x: Vec<f64> = toy::uniforms(20_003, 1, -scale, scale, 12);
+        // Multiples of a quarter turn: the cosine is 0 or 1 but for the rounding of x.
+        x.extend(
+            (-40..40).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_2 * (scale / 40.0).max(1.0).floor()),
+        );
+        let mut got = x.clone();
+        cos_all(&mut got);
+        for (&got, &x) in got.iter().zip(&x) {
+            assert!((got - x.cos()).abs() <= 4.5e-16 * x.cos().abs().max(0.5), "{x}: {got} {}", x.cos());
+            assert!(
+                (got - x.cos()).abs() <= 1e-13 * x.cos().abs() || x.abs() > 1e6,
+                "{x}: {got} {}",
+                x.cos()
+            );
+            let plain = crate::vector::scalar::cos::<false>(x);
+            assert!(x.abs() > 1e6 || (plain - x.cos()).abs() <= 4.5e-16, "{x}: {plain} {}", x.cos());
+        }
+        // What is computed does not depend on the neighbours.
+        let mut alone = x.clone();
+        alone.chunks_mut(7).for_each(cos_all);
+        assert_eq!(alone, got);
+    }
+    let mut odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, f64::MIN_POSITIVE];
+    cos_all(&mut odd);
+    assert!(odd[..3].iter().all(|v| v.is_nan()));
+    assert_eq!(odd[3..], [1.0; 3]);
 }
 
 #[test]

@@ -11,9 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from . import _mercer
+from . import _html, _mercer
 from ._data import rows_of, threads_of, type_of, watcher
 from ._frames import FLOATS as FLOATS
 from ._frames import check_is_fitted, validate_data, whole
@@ -183,6 +184,10 @@ class Fitted(BaseEstimator):
         if "_about" not in self.__dict__:
             self._about = json.loads(self.model_.describe())
         return self._about
+
+    def _html_repr(self):
+        """scikit-learn's diagram, and below it what was learned."""
+        return estimator_html_repr(self) + _html.report(self)
 
     def __getstate__(self):
         state = dict(super().__getstate__())

@@ -7,6 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import get_config
 
 from ._threads import threads_of as threads_of
 
@@ -50,6 +51,15 @@ def array_of(rows):
         shape = (len(indptr) - 1, columns)
         return sp.csr_array((data, indices.astype(np.int64), indptr.astype(np.int64)), shape=shape)
     return rows
+
+
+def as_configured(rows):
+    """Sparse rows as a matrix or an array, whichever scikit-learn is configured to return."""
+    if not sp.issparse(rows):
+        return rows
+    # A setting since 1.9; before, matrices.
+    arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"
+    return sp.csr_array(rows) if arrays else sp.csr_matrix(rows)
 
 
 def names_of(classes) -> list[str]:

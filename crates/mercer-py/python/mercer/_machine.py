@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length
 
 from ._base import FLOATS, Fitted
-from ._data import array_of, rows_of
+from ._data import array_of, as_configured, rows_of
 from ._frames import check_is_fitted, validate_data
 from ._params import InvalidParameterError
 from .kernels import gamma_of, line_of
@@ -40,7 +40,7 @@ class Machine(Fitted):
         if sp.issparse(X) and self._pairwise():
             raise TypeError("Sparse precomputed kernels are not supported.")
         own = self._uses_callable()
-        self._container = None if own or not sp.issparse(X) else "array" if isinstance(X, sp.sparray) else "matrix"
+        self._container = "sparse" if sp.issparse(X) and not own else None
         if own:
             # Whatever the function takes: arrays, lists of strings, graphs.
             validate_data(self, X, skip_check_array=True)
@@ -127,10 +127,7 @@ class Machine(Fitted):
 
     def _stored(self, values):
         """An array as scikit-learn would return it after a fit on such rows."""
-        container = getattr(self, "_container", None)
-        if not container:
-            return values
-        return sp.csr_array(values) if container == "array" else sp.csr_matrix(values)
+        return as_configured(sp.csr_array(values)) if getattr(self, "_container", None) else values
 
     def _coef(self):
         """Coefficients, a row a support vector and a column an output."""

@@ -1,6 +1,7 @@
 """Types of parameters, checked before every fit by their names: a name means the same in every estimator.
 
-Ranges of numbers are left to the library where it has them, whose words say why.
+Ranges of numbers are left to the library, whose words say why, except in estimators that scikit-learn has too: those refuse
+in its words, under the names that its users know.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError as InvalidParameterError
 
 from ._threads import threads_of
+INFINITE = float("inf")
 
 #: Parameters that count. What is too small is left to the library.
 COUNTS = (
@@ -44,6 +46,35 @@ WORDS = {
     "dual": ("auto", True, False),
     "probability": ("deprecated", True, False),
 }
+#: Ranges of numbers of the estimators that scikit-learn has too, in its notation: in words, and the test.
+POSITIVE = ("a float in the range (0.0, inf)", lambda v: 0 < v < INFINITE)
+NOT_NEGATIVE = ("a float in the range [0.0, inf)", lambda v: 0 <= v < INFINITE)
+HARD = ("a float in the range (0.0, inf]", lambda v: v > 0)
+SHARE = ("a float in the range (0.0, 1.0]", lambda v: 0 < v <= 1)
+COUNTED = ("an int in the range [1, inf)", lambda v: v >= 1)
+VECTORS = {"C": HARD, "tol": POSITIVE, "nu": SHARE, "epsilon": NOT_NEGATIVE}
+LINES = {"C": POSITIVE, "tol": POSITIVE, "epsilon": NOT_NEGATIVE, "intercept_scaling": POSITIVE}
+RANGES = {
+    **dict.fromkeys(("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"), VECTORS),
+    **dict.fromkeys(("LinearSVC", "LinearSVR"), LINES),
+    "KernelPCA": {
+        "alpha": NOT_NEGATIVE,
+        "tol": NOT_NEGATIVE,
+        # A share of the variance, which scikit-learn does not have, is less than 1.
+        "n_components": ("an int in the range [1, inf) or None", lambda v: v > 0),
+    },
+    "KernelRidge": {"alpha": ("a float in the range [0.0, inf) or an array-like", lambda v: v >= 0)},
+    "Nystroem": {"n_components": COUNTED},
+    "RBFSampler": {"n_components": COUNTED},
+}
+#: Names among which one is chosen, of the same estimators.
+CHOICES = {
+    "LinearSVC": {"loss": ("hinge", "squared_hinge"), "penalty": ("l1", "l2"), "multi_class": ("ovr", "crammer_singer")},
+    "LinearSVR": {"loss": ("epsilon_insensitive", "squared_epsilon_insensitive")},
+    "KernelPCA": {
+        "eigen_solver": ("auto", "dense", "arpack", "randomized", "complete", "krylov", "nystroem", "cholesky", "sparse")
+    },
+}
 
 
 @cache
@@ -55,20 +86,31 @@ def _defaults(kind):
 
 def check_parameters(estimator):
     """Refuse parameters of a wrong type, in scikit-learn's words."""
-    given, defaults = estimator.__dict__, _defaults(type(estimator))
+    kind = type(estimator)
+    given, defaults = estimator.__dict__, _defaults(kind)
+    ranges, choices = RANGES.get(kind.__name__, {}), CHOICES.get(kind.__name__, {})
     for name, default in defaults.items():
         value = given.get(name)
         # Most parameters are at their defaults.
         if value is default:
             continue
+        if name in ranges and isinstance(value, numbers.Real) and not ranges[name][1](value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {kind.__name__} must be {ranges[name][0]}. Got {value!r} instead."
+            )
+        if name in choices and not (isinstance(value, str) and value in choices[name]):
+            allowed = ", ".join(map(repr, choices[name]))
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {kind.__name__} must be a str among {{{allowed}}}. Got {value!r} instead."
+            )
         if name in COUNTS:
             _check_count(estimator, name, value, default)
         elif name == "gamma":
             if isinstance(value, numbers.Real):
                 if not value >= 0:
-                    raise InvalidParameterError(f"gamma = {value}: must be a number above 0")
+                    raise _wrong(name, "a str among {'scale', 'auto'} or a float in the range [0.0, inf)", value)
             elif value not in (("scale", "auto") if default is not None else ("scale", "auto", None)):
-                raise InvalidParameterError(f"gamma = {value!r}: must be 'scale', 'auto' or a number above 0")
+                raise _wrong(name, "a str among {'scale', 'auto'} or a float in the range [0.0, inf)", value)
         elif name in WORDS:
             if not any(value is word or (isinstance(value, str) and value == word) for word in WORDS[name]) and not (
                 True in WORDS[name] and is_truth(value)

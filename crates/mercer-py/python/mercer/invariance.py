@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _mercer
 from ._base import FLOATS, Fitted
-from ._data import array_of, rows_of, threads_of
+from ._data import array_of, as_configured, rows_of, threads_of
 from ._params import check_parameters, whole_number
 from .kpca import image_of
 from .svm import SVC
@@ -269,7 +269,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
         made = getattr(self.stages_, way)(rows_of(X), threads=threads_of(self.n_jobs), image=self._image)
-        return array_of(made)
+        return as_configured(array_of(made))
 
     def save(self, path):
         """A map alone cannot be saved as a model file.

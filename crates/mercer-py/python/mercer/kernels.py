@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from . import _mercer
 from ._data import rows_of, threads_of
-from ._params import whole_number
+from ._params import InvalidParameterError, whole_number
 
 __all__ = [
     "Kernel",
@@ -238,10 +238,15 @@ def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
     if isinstance(kernel, Kernel):
         return kernel.line
     if not isinstance(kernel, str):
-        raise ValueError(f"kernel = {kernel!r}: must be a name, a line, a Kernel, 'precomputed' or a callable")
+        raise InvalidParameterError(
+            f"The 'kernel' parameter must be a name, a line, a Kernel, 'precomputed' or a callable. Got {kernel!r} instead."
+        )
     name = {"polynomial": "poly", "cosine": "normalised(linear)"}.get(kernel, kernel)
     if name not in ("rbf", "poly", "sigmoid", "laplacian", "chi2"):
-        return _mercer.kernel_line(name)
+        try:
+            return _mercer.kernel_line(name)
+        except ValueError as error:
+            raise InvalidParameterError(f"The 'kernel' parameter is wrong: {error}") from None
     g = repr(float(gamma_of(gamma, X, name)))
     match name:
         case "poly":

@@ -178,10 +178,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         """
         if self.max_iter == 0:
             raise ValueError("The 'max_iter' parameter must be an int in the range [1, inf) or None. Got 0 instead.")
-        if not isinstance(self.eigen_solver, str):
-            raise ValueError(f"eigen_solver = {self.eigen_solver!r}: must be a name")
-        if not isinstance(self.alpha, numbers.Real) or not self.alpha >= 0:
-            raise ValueError(f"The 'alpha' parameter must be a number from 0. Got {self.alpha!r} instead.")
         if self.fit_inverse_transform and self._pairwise():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         X = validate_data(self, X, accept_sparse=self._sparse, dtype=self._dtype, order="C", ensure_min_samples=2)

@@ -15,8 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _mercer
 from ._base import FLOATS, Fitted, _columns
-from ._data import check_labels, names_of, rows_of, type_of, watcher
+from ._data import as_configured, check_labels, names_of, rows_of, type_of, watcher
 from ._frames import NUMERIC, validate_data
+from ._params import check_parameters
 from .svm import _seed, answers_of
 
 __all__ = ["LinearSVC", "LinearSVR"]
@@ -250,22 +251,14 @@ class LinearSVC(ClassifierMixin, Linear):
         return self
 
     def _check_choice(self):
-        for name, allowed in (
-            ("penalty", ("l1", "l2")),
-            ("loss", ("hinge", "squared_hinge")),
-            ("multi_class", ("ovr", "crammer_singer")),
-            ("dual", ("auto", True, False)),
-        ):
-            if getattr(self, name) not in allowed:
-                told = ", ".join(map(repr, allowed))
-                raise ValueError(f"{name} = {getattr(self, name)!r}: must be one of {told}")
+        check_parameters(self)
         if self.multi_class == "crammer_singer":
             return
         given = (self.penalty, self.loss, self.dual)
         if given[:2] == ("l1", "hinge") or given in (("l2", "hinge", False), ("l1", "squared_hinge", True)):
             raise ValueError(
-                f"Unsupported set of arguments: no solver has this combination of penalty, loss and dual, Parameters: "
-                f"penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual!r}"
+                f"Unsupported set of arguments: The combination of penalty={self.penalty!r} and loss={self.loss!r} is not "
+                f"supported, Parameters: penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual!r}"
             )
 
     def _fit_theirs(self, X, y, sample_weight):
@@ -314,7 +307,7 @@ class LinearSVC(ClassifierMixin, Linear):
         self
         """
         check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
+        self.coef_ = as_configured(sp.csr_array(self.coef_))
         return self
 
     def densify(self):
@@ -429,10 +422,7 @@ class LinearSVR(RegressorMixin, Linear):
         -------
         self
         """
-        if self.loss not in ("epsilon_insensitive", "squared_epsilon_insensitive"):
-            raise ValueError(
-                f"loss = {self.loss!r}: must be 'epsilon_insensitive' or 'squared_epsilon_insensitive'"
-            )
+        check_parameters(self)
         if self.loss == "epsilon_insensitive" and self.dual is False:
             raise ValueError(
                 "Unsupported set of arguments: no solver has this combination, Parameters: penalty='l2', "

@@ -400,7 +400,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         drawn = check_random_state(self.random_state)
         weights = np.sqrt(2.0 * gamma) * drawn.normal(size=(X.shape[1], m))
         offset = drawn.uniform(0, 2 * np.pi, size=m)
-        self.stages_ = _mercer.Stages.fourier(np.ascontiguousarray(weights.T), list(offset), gamma)
+        self.stages_ = _mercer.Stages.fourier(np.ascontiguousarray(weights.T), offset.tolist(), gamma)
         self._gamma = gamma
         self.random_weights_, self.random_offset_ = weights.astype(X.dtype), offset.astype(X.dtype)
         return self

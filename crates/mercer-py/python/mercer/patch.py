@@ -60,17 +60,38 @@ def _replacement(name, theirs, ours):
     defaults = {p.name: p.default for p in inspect.signature(ours.__init__).parameters.values() if p.name != "self"}
     wanted = set(signature.parameters) - {"self"}
 
+    def _fit(self, *args, **kwargs):
+        self.__dict__.pop("_theirs", None)
+        try:
+            ours.fit(self, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001: whatever Mercer refuses, scikit-learn may do
+            other = theirs(**{name: getattr(self, name) for name in wanted})
+            other.fit(*args, **kwargs)
+            logger.warning("%s.fit is done by scikit-learn: %s", name, error)
+            if hasattr(self, "_sklearn_output_config"):
+                other._sklearn_output_config = self._sklearn_output_config
+            self._theirs = other
+        return self
+
+    # Which metadata are routed to a fit is read off its signature when the class is made.
+    _fit.__signature__ = inspect.signature(theirs.fit)
+    _fit.__doc__, _fit.__name__ = ours.fit.__doc__, "fit"
+
     class Patched(ours):
         def __init__(self, *args, **kwargs):
-            bound = signature.bind(self, *args, **kwargs)
+            try:
+                bound = signature.bind(self, *args, **kwargs)
+            except TypeError:
+                # In the words of scikit-learn's own constructor.
+                theirs(*args, **kwargs)
+                raise
             bound.apply_defaults()
             given = {name: value for name, value in bound.arguments.items() if name != "self"}
             # What only Mercer has stays at its default; what only scikit-learn has is kept, and handed on to it.
             for name, value in {**defaults, **given}.items():
                 setattr(self, name, value)
 
-        def fit(self, X, y=None, sample_weight=None):
-            return _fit(self, X, y, sample_weight)
+        fit = _fit
 
         def _memory(self):
             # scikit-learn's default is the size of a cache of rows, and no limit to the memory of a fit.
@@ -82,29 +103,7 @@ def _replacement(name, theirs, ours):
                 return getattr(theirs, name)
             return super().__getattribute__(name)
 
-    def _fit(self, X, y, sample_weight):
-        self.__dict__.pop("_theirs", None)
-        arguments = [X] if y is None else [X, y]
-        more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        try:
-            ours.fit(self, *arguments, **more)
-        except Exception as error:  # noqa: BLE001: whatever Mercer refuses, scikit-learn may do
-            other = theirs(**{name: getattr(self, name) for name in wanted})
-            other.fit(*arguments, **more)
-            logger.warning("%s.fit is done by scikit-learn: %s", name, error)
-            if hasattr(self, "_sklearn_output_config"):
-                other._sklearn_output_config = self._sklearn_output_config
-            self._theirs = other
-        return self
-
-    if "sample_weight" not in inspect.signature(theirs.fit).parameters:
-
-        def fit(self, X, y=None):
-            return _fit(self, X, y, None)
-
-        Patched.fit = fit
     Patched.__init__.__signature__ = signature
-    Patched.fit.__doc__ = ours.fit.__doc__
     Patched.__doc__ = ours.__doc__
     Patched.__name__ = Patched.__qualname__ = name
     Patched.__module__ = __name__

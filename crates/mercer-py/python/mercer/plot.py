@@ -11,7 +11,9 @@ Examples
 >>> from mercer.plot import RegionDisplay
 >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
 >>> machine = SVC(gamma=1.0).fit(X, [0, 0, 1, 1])
->>> display = RegionDisplay.from_estimator(machine, X, [0, 0, 1, 1])  # doctest: +SKIP
+>>> display = RegionDisplay.from_estimator(machine, X, [0, 0, 1, 1])
+>>> display.ax_ is not None
+True
 """
 
 from __future__ import annotations

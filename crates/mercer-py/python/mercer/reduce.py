@@ -7,10 +7,11 @@ import json
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import column_or_1d, estimator_html_repr, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from . import _html
 from ._data import rows_of, threads_of, watcher
 from ._params import whole_number
 
@@ -259,6 +260,11 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         )
         self.compression_ = self.estimator_.compression_
         return self
+
+    def _html_repr(self):
+        """scikit-learn's diagram, and below it the compressed model."""
+        below = _html.report(self.estimator_) if "estimator_" in self.__dict__ else ""
+        return estimator_html_repr(self) + below
 
     @property
     def n_features_in_(self):

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer
-from ._data import array_of
+from ._data import array_of, as_configured
 from ._frames import column_names, table_rows
 
 
@@ -95,7 +95,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kinds = dict(self.columns or {})
         names = list(self.feature_names_in_)
         rows = table_rows(X, names, [kinds.get(name) for name in names])
-        return array_of(self.stages_.apply(rows.parts))
+        return as_configured(array_of(self.stages_.apply(rows.parts)))
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of numbers.

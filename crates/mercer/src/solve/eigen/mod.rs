@@ -138,7 +138,9 @@ pub fn leading(a: impl Into<Buffer<f64>>, n: usize, count: usize, which: Which, 
         return Ok(found);
     }
     let first = |values: &[f64]| order(values, which)[..count].to_vec();
-    let (values, mut vectors) = num::eigen::some(a.into(), n, exec.threads(), first)?;
+    // The largest magnitudes may be at either end.
+    let ends = (count, if which == Which::Magnitude { count } else { 0 });
+    let (values, mut vectors) = num::eigen::some(a.into(), n, exec.threads(), ends, first)?;
     vectors.chunks_mut(n.max(1)).for_each(fix_sign);
     Ok(Eigen { residuals: vec![0.0; values.len()], values, vectors, products: 0, stop: Stop::Converged })
 }

@@ -11,6 +11,7 @@ use super::linear::Product;
 use super::prelude::*;
 use crate::data::noise::normal;
 use crate::data::stage::Stage;
+use crate::num::vector;
 
 /// Maximum number of values of the matrix of frequencies.
 const MOST: usize = 1 << 28;
@@ -84,17 +85,15 @@ impl Kind for Fourier {
         let product = Product { d: at.d, matrix: &self.matrix, offset: &self.offset };
         let angles = product.wide("fourier", points, exec)?;
         let size = (2.0 / self.outputs as f64).sqrt();
-        let wave = |v: f64| size * v.cos();
         let piece = angles.len().div_ceil(exec.threads()).max(1);
-        if matches!(points.data, Data::F32(_)) {
-            let mut out = vec![0.0_f32; angles.len()];
-            out.par_chunks_mut(piece)
-                .zip(angles.par_chunks(piece))
-                .for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, v)| *to = wave(*v) as f32));
-            return Points::dense_f32(out, self.outputs);
-        }
         let mut out = angles;
-        out.par_chunks_mut(piece).for_each(|piece| piece.iter_mut().for_each(|v| *v = wave(*v)));
+        out.par_chunks_mut(piece).for_each(|piece| {
+            vector::cos_all(piece);
+            piece.iter_mut().for_each(|v| *v *= size);
+        });
+        if matches!(points.data, Data::F32(_)) {
+            return Points::dense_f32(out.iter().map(|v| *v as f32).collect(), self.outputs);
+        }
         Points::dense(out, self.outputs)
     }
 
