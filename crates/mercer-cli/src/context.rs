@@ -54,7 +54,7 @@ impl Context {
 
     /// Prints warnings about the data to standard error, unless quiet.
     pub(crate) fn warn(&self, notes: &[Note]) {
-        for note in notes.iter().filter(|note| note.kind == NoteKind::Warning && !self.quiet) {
+        for note in notes.iter().filter(|note| note.kind != NoteKind::Plain && !self.quiet) {
             // If standard error is closed, warnings are dropped.
             let _ = writeln!(io::stderr(), "note: {}", mercer_report::visible(note));
         }

@@ -1,6 +1,7 @@
 //! Failures: messages and exit codes.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use mercer::Error;
@@ -72,7 +73,7 @@ impl Failure {
                 } else {
                     without_controls(&text.to_string())
                 };
-                let _ = err.write_all(text.as_bytes());
+                let _ = err.write_all(what_is_allowed(&error, text).as_bytes());
                 ExitCode::from(2)
             }
             Failure::Usage { message, hint } => {
@@ -136,6 +137,23 @@ fn say(message: &str, hint: Option<&str>) {
     }
 }
 
+/// Replaces what the standard library says of a number it cannot parse by what would have been right.
+fn what_is_allowed(error: &clap::Error, text: String) -> String {
+    let Some(source) = std::error::Error::source(error) else { return text };
+    let allowed = if let Some(fault) = source.downcast_ref::<ParseIntError>() {
+        match fault.kind() {
+            IntErrorKind::PosOverflow => "must be a smaller number",
+            IntErrorKind::NegOverflow => "must be a larger number",
+            _ => "must be a whole number, such as 10",
+        }
+    } else if source.is::<ParseFloatError>() {
+        "must be a number, such as 0.5 or 1e-3"
+    } else {
+        return text;
+    };
+    text.replacen(&source.to_string(), allowed, 1)
+}
+
 /// A page of text with its lines and colours, and nothing else that drives a terminal.
 fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -167,6 +185,11 @@ fn hint(error: &Error) -> Option<String> {
         Error::Shape { kind: Mismatch::NoTargets, .. } => {
             Some("--label COLUMN or --labels FILE names the target column".into())
         }
+        Error::Numeric(mercer::num::Fault::NotPositiveDefinite { .. }) => Some(
+            "the kernel is not positive definite on these rows, or rounding makes it so: --lambda or another kernel may \
+             help, and columns in the millions need --scale standard"
+                .into(),
+        ),
         Error::Numeric(mercer::num::Fault::NotFinite { .. }) => Some(
             "values or kernel parameters are too large to compute with: --scale standard scales the columns"
                 .into(),

@@ -53,8 +53,9 @@ impl Progress {
 
     /// The closure to watch with: draws, and breaks off when Ctrl-C was pressed. The bar goes away with it.
     pub(crate) fn watch(mut self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
-        interrupt::listen();
         move |step: &Step| {
+            // Not before: until the work has begun, data may be waited for, and only the system can end that.
+            interrupt::listen();
             self.draw(step);
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }

@@ -132,6 +132,7 @@ impl Command for Compress {
         }
         let data =
             self.file.as_ref().map(|file| self.reading.read_by(file, &whole, context.exec)).transpose()?;
+        context.warn(data.as_ref().map_or(&[][..], |data| data.notes.as_slice()));
         let goal = match (self.vectors, self.agreement, self.error_budget) {
             (Some(n), ..) => Goal::Size(Size::Vectors(n)),
             (_, Some(share), _) => Goal::Agreement(share),

@@ -23,6 +23,7 @@ fn copy(folder: &Folder, from: &str, to: &str) {
 #[test]
 fn points_beside_the_labels_of_others_are_refused() {
     let folder = two();
+    folder.mercer("train old.csv -g 1 -c 1 -o m.mercer -q").fine();
     for end in ["npy", "npy.gz"] {
         let (points, labels) = (format!("x.{end}"), format!("x.labels.{end}"));
         folder.mercer(&format!("data convert old.csv {points} -q")).fine();
@@ -30,6 +31,7 @@ fn points_beside_the_labels_of_others_are_refused() {
         copy(&folder, &points, "old-points");
         folder.mercer(&format!("data convert new.csv {points} -q")).fine();
         folder.mercer(&format!("data info {points} -q")).fine();
+        folder.mercer(&format!("predict {points} m.mercer")).fine();
         for (from, to) in [("old-labels", &labels), ("old-points", &points)] {
             copy(&folder, to, "kept");
             copy(&folder, from, to);
@@ -38,6 +40,14 @@ fn points_beside_the_labels_of_others_are_refused() {
                 let told =
                     format!("error: {labels}: got labels that were not written with {points}, expected both");
                 assert!(run.code == 1 && run.err.starts_with(&told), "{run:#?}");
+            }
+            // Rows alone are of one file; that it may be the old one is said.
+            for line in [
+                format!("predict {points} m.mercer"),
+                format!("compress m.mercer {points} --vectors 5 -o c.mercer"),
+            ] {
+                let run = folder.mercer(&line);
+                assert!(run.code == 0 && run.err.contains("not from the same run as"), "{run:#?}");
             }
             // Whoever knows better says so.
             folder.mercer(&format!("data info {points} --labels {labels} -q")).fine();

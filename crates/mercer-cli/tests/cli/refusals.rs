@@ -192,3 +192,45 @@ fn swapped_arguments_are_named_with_the_right_order() {
     let run = folder.mercer("predict rows.csv rows.svm");
     assert!(run.code == 1 && run.err.contains("model file rows.svm"), "{run:#?}");
 }
+
+#[test]
+fn flags_of_every_command_say_what_they_take_instead_of_a_number_they_cannot_parse() {
+    let folder = Folder::new();
+    let first = folder.mercer("").fine().out;
+    let commands = first.lines().filter_map(|line| line.strip_prefix("  mercer "));
+    let (mut refused, mut seen) = (0, std::collections::BTreeSet::new());
+    for command in commands.map(|line| line.split("  ").next().unwrap_or_default().trim()) {
+        let help = folder.mercer(&format!("{command} --help")).fine().out;
+        // Flags that many commands share are asked once.
+        let flags = help.lines().map(str::trim_start).filter(|line| seen.insert((*line).to_owned()));
+        let flags = flags.filter_map(|line| line.split_once(" <").map(|(flag, _)| flag));
+        for flag in flags.filter_map(|flag| flag.split(", ").find(|name| name.starts_with("--"))) {
+            for value in ["2.7", "abc", "", "99999999999999999999999", "1,5"] {
+                let args: Vec<String> = command
+                    .split(' ')
+                    .map(str::to_owned)
+                    .chain([format!("{flag}={value}"), "nosuch".into(), "nosuch".into()])
+                    .collect();
+                let run = folder.mercer_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
+                let said = [
+                    "invalid digit",
+                    "invalid float",
+                    "cannot parse",
+                    "number too large",
+                    "number too small",
+                ];
+                assert!(!said.iter().any(|words| run.err.contains(words)), "{run:#?}");
+                refused += usize::from(run.err.contains("must be a whole number, such as 10"));
+            }
+        }
+    }
+    assert!(refused > 40, "{refused}");
+    for (line, told) in [
+        ("data toy banana a.csv --rows 2.7", "'2.7' for '--rows <N>': must be a whole number, such as 10"),
+        ("train a.csv --tol abc", "'abc' for '--tol <T>': must be a number, such as 0.5 or 1e-3"),
+        ("train a.csv --max-iter 99999999999999999999", "must be a smaller number"),
+    ] {
+        let run = folder.mercer(line);
+        assert!(run.code == 2 && run.err.contains(told), "{run:#?}");
+    }
+}

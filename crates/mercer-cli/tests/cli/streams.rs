@@ -302,39 +302,69 @@ fn data_of_every_format_come_through_pipes_and_standard_input_too() {
     }
 }
 
-#[test]
-fn a_signal_ends_a_run_that_waits_for_data() {
-    let folder = folder();
-    let lines =
-        ["train - -o o.mercer", "tune -", "predict - t.mercer", "denoise - -o c.csv", "pca fit - -o o.pca"];
-    // Whoever starts the tests in the background of a script has them ignore Ctrl-C, and what they start ignores it too.
+/// Signals that this process does not ignore: whoever starts the tests in the background of a script has them ignore
+/// Ctrl-C, and what they start ignores it too.
+fn signals() -> Vec<(&'static str, i32)> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0").trim();
     let mask = u64::from_str_radix(mask, 16).expect("a mask");
-    for (signal, number) in [("-INT", 2), ("-TERM", 15)].into_iter().filter(|s| mask >> (s.1 - 1) & 1 == 0) {
-        for line in lines {
-            let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
-            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
-            std::thread::sleep(Duration::from_millis(300));
-            assert!(child.try_wait().expect("a child").is_none(), "{line} did not wait");
-            let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+    [("-INT", 2), ("-TERM", 15)].into_iter().filter(|s| mask >> (s.1 - 1) & 1 == 0).collect()
+}
+
+#[test]
+fn a_signal_ends_every_run_that_waits_for_data() {
+    let folder = folder();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo is there");
+    assert!(made.success());
+    let mut lines: Vec<String> = Vec::new();
+    for name in ["-", "/dev/stdin", "pipe"] {
+        lines.extend(LINES.iter().map(|(line, _)| line.replace('@', name)));
+    }
+    lines.extend(MODELS.iter().map(|line| line.replace('@', "pipe")));
+    lines.extend(
+        [
+            "train z_t.csv --labels pipe -o o.mercer",
+            "tune z_t.csv --labels pipe",
+            "evaluate z_t.csv t.mercer --labels pipe",
+        ]
+        .map(str::to_owned),
+    );
+    for (signal, number) in signals() {
+        for some in lines.chunks(16) {
+            let started = some.iter().map(|line| {
+                let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
+                command
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()
+                    .expect("starts")
+            });
+            let mut children: Vec<_> = started.collect();
+            std::thread::sleep(Duration::from_secs(1));
+            for (child, line) in children.iter_mut().zip(some) {
+                assert!(child.try_wait().expect("a child").is_none(), "{line} did not wait");
+                let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+                assert!(sent.expect("kill").success());
+            }
             let asked = Instant::now();
-            assert!(sent.success());
-            let status = loop {
-                match child.try_wait().expect("a child") {
-                    Some(status) => break status,
-                    None if asked.elapsed() > Duration::from_secs(10) => {
-                        child.kill().expect("a child");
-                        panic!("{line} went on waiting after {signal}");
+            for (child, line) in children.iter_mut().zip(some) {
+                let status = loop {
+                    match child.try_wait().expect("a child") {
+                        Some(status) => break status,
+                        None if asked.elapsed() > Duration::from_secs(10) => {
+                            child.kill().expect("a child");
+                            panic!("{line} went on waiting after {signal}");
+                        }
+                        None => std::thread::sleep(Duration::from_millis(20)),
                     }
-                    None => std::thread::sleep(Duration::from_millis(20)),
-                }
-            };
-            // A shell says 128 + the signal for both.
-            assert!(
-                status.signal() == Some(number) || status.code() == Some(128 + number),
-                "{line} {signal}: {status:?}"
-            );
+                };
+                // A shell says 128 + the signal for both.
+                assert!(
+                    status.signal() == Some(number) || status.code() == Some(128 + number),
+                    "{line} {signal}: {status:?}"
+                );
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ pub use machine::{
     Ball, Calibration, Checkpoint, Components, Description, Dual, Features, Machine, Model, Names, Nearest,
     Normals, Origin, Part, Probabilities, Readout, Reject, Role, Sides, Sigmoid, Task, Votes, Wanted,
 };
-pub use plan::{Choice, Open, Plan, Scaling, Wishes};
+pub use plan::{Choice, Open, Plan, Scaling, Wishes, inexact};
 pub use sample::Sample;
 pub use uses::{
     ColumnWeight, CompressParams, Compressed, CompressionFacts, Explanation, Goal, Influence, MachineFacts,

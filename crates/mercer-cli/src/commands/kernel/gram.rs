@@ -8,6 +8,7 @@ use mercer::data::io::write;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::gram::{Means, square};
 use mercer::kernel::Kernel;
+use mercer::model::inexact;
 use mercer_report::{GramInfo, bytes, count};
 
 use crate::commands::Command;
@@ -61,6 +62,7 @@ impl Command for Gram {
                 "--memory allows more; `mercer data split` makes a smaller file",
             ));
         }
+        context.warn(&inexact(&self.kernel, &data.points).into_iter().collect::<Vec<_>>());
         let start = Instant::now();
         let mut gram = square::<f64>(&self.kernel, data.points.view(), context.exec)?;
         if self.centre {

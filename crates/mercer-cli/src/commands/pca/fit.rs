@@ -1,11 +1,12 @@
 //! `mercer pca fit`: finds components.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use mercer::data::io::Outside;
 use mercer::data::{Dataset, Recipe, Stages, Targets};
-use mercer::model::{KpcaMethod, KpcaParams, Model, Names, Sample};
+use mercer::kernel::Kernel;
+use mercer::model::{KpcaMethod, KpcaParams, Model, Names, Sample, inexact};
 use mercer::watch::Note;
 use mercer_report::{FittedComponents, components_page};
 use serde_json::json;
@@ -133,6 +134,8 @@ impl Fit {
         let data = self.reading.read(&self.file, context.exec)?;
         let recipes = self.recipes(&data)?;
         let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
+        let kernel = params.kernel.clone().unwrap_or(Kernel::Linear);
+        context.warn(&inexact(&kernel, &points).into_iter().collect::<Vec<_>>());
         let mut watch = Progress::new(context).watch();
         let kpca = params.fit(Sample::new(&points, &Targets::None), context.exec, &mut watch)?;
         drop(watch);
@@ -149,7 +152,8 @@ impl Fit {
     ) -> Result<Option<(Dataset, usize, Model)>, Failure> {
         let landmarks = matches!(params.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
         let Some(options) = self.reading.options_for_blocks(None, context.exec) else { return Ok(None) };
-        if !landmarks || self.file == Path::new("-") || self.file.is_dir() {
+        // A pipe can be read only once.
+        if !landmarks || !std::fs::metadata(&self.file).is_ok_and(|about| about.is_file()) {
             return Ok(None);
         }
         let (exec, most) = (context.exec, context.exec.memory() / SHARE);

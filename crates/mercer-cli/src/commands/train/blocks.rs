@@ -27,7 +27,9 @@ impl Training {
             let asked = wishes.params.iter().any(|(name, _)| *name != "seed");
             !self.exact && !asked && self.c.is_none() && self.auto != Auto::Good
         };
-        large && self.cross_validate.is_none() && wishes.features.is_none() && self.file != Path::new("-")
+        // A pipe can be read only once.
+        let file = || std::fs::metadata(&self.file).is_ok_and(|about| about.is_file());
+        large && self.cross_validate.is_none() && wishes.features.is_none() && file()
     }
 
     /// Trains in blocks if the rows take more than their share of the memory; whether they do.
@@ -39,7 +41,7 @@ impl Training {
         context: &Context,
     ) -> Result<bool, Failure> {
         let Some(options) = self.reading.options_for_blocks(task, context.exec) else { return Ok(false) };
-        if !self.takes_blocks(wishes) || self.file.is_dir() {
+        if !self.takes_blocks(wishes) {
             return Ok(false);
         }
         let most = context.exec.memory() / SHARE;

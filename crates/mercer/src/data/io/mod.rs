@@ -121,7 +121,9 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
         attach_labels(&mut data, &input.name, &labels, options)?;
         data.note(format!("labels from {}", labels.display()));
     }
-    let labels = labels_beside(path);
+    // Labels that were asked for and do not belong were an error above. Where nothing is read of them, whoever wrote the
+    // two still learns of it, for these rows may be the half that is old. Labels given by name are taken as they are.
+    let labels = labels_beside(path).filter(|_| options.labels.is_some());
     for other in torn.iter().map(|t| &t.other).filter(|other| !labels.iter().any(|l| same_place(l, other))) {
         let text = format!(
             "not from the same run as {}, with which it was written: one of the two has been replaced, and rows may be \

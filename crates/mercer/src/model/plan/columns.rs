@@ -95,7 +95,18 @@ pub(super) fn scaling(
 ///
 /// Squared distances come from inner products of rows around their mean, so an offset common to all rows does no
 /// harm; but the distance of two rows that are close together and far from the mean loses digits by cancellation.
-pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
+///
+/// ```
+/// use mercer::model::inexact;
+/// use mercer::{Kernel, data::Points};
+/// let rbf = Kernel::Rbf { gamma: 1.0 };
+/// let apart = Points::dense(vec![1e8, 1e8 + 1.0, -1e8, -1e8 - 1.0], 1)?;
+/// assert!(inexact(&rbf, &apart).is_some());
+/// let offset = Points::dense(vec![1e8, 1e8 + 1.0, 1e8 + 2.0], 1)?;
+/// assert!(inexact(&rbf, &offset).is_none());
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
     fn farthest<T: Copy + Into<f64>>(x: &[T], d: usize) -> f64 {
         let rows = || x.chunks(d.max(1));
         let n = rows().len() as f64;

@@ -25,12 +25,15 @@ use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::{Kernel, default_gamma, default_sequence_kernel};
 use crate::model::{KfdForm, Learner, Machine, Model, Names, Sample, Task};
 use crate::watch::{Note, NoteKind, Watch};
-use columns::{inexact, scaling};
+pub use columns::inexact;
+use columns::scaling;
 use table::{coded, table_scaling};
 use target::target;
 
 /// Number of distinct numbers above which they are not accepted as classes unless requested.
 const MOST_NUMBERS: usize = 200;
+/// The same where they look measured: some are fractions, or there are fewer than two rows for each of them.
+const MOST_MEASURED: usize = 20;
 /// Default upper bound on the share of outliers in novelty detection.
 const OUTLIERS: f64 = 0.05;
 
@@ -405,10 +408,18 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
         }
     };
     if let (Task::Classification, Targets::Classes(labels), false) = (task, targets, wishes.classes) {
-        let numbers = || labels.names.iter().all(|name| name.trim().parse::<f64>().is_ok());
-        if labels.names.len() > MOST_NUMBERS && numbers() {
-            let got = format!("{} different numbers", labels.names.len());
-            let expected = format!("at most {MOST_NUMBERS}; are these quantities?");
+        let (classes, rows) = (labels.names.len(), labels.of_row.len());
+        let numbers: Vec<f64> = labels.names.iter().filter_map(|name| name.trim().parse().ok()).collect();
+        let (most, what) = if numbers.iter().any(|x| x.fract() != 0.0) {
+            (MOST_MEASURED, "different numbers, some of them fractions".to_owned())
+        } else if rows < 2 * classes {
+            (MOST_MEASURED, format!("different numbers in {rows} rows"))
+        } else {
+            (MOST_NUMBERS, "different numbers".to_owned())
+        };
+        if classes > most && numbers.len() == classes {
+            let got = format!("{classes} {what}");
+            let expected = format!("at most {most}; are these quantities?");
             return Err(Error::mismatch(Mismatch::Amounts, "classes", got, expected));
         }
     }

@@ -111,8 +111,27 @@ fn many_numbers_are_amounts_unless_somebody_insists() {
     let svc = |classes: bool| Wishes { learner: Some("svc".into()), classes, ..Wishes::default() };
     let set = data(x.clone(), 1, labels(""));
     let refused = Plan::new(&set, &svc(false), Exec::one()).expect_err("amounts").to_string();
-    assert_eq!(refused, "classes: got 300 different numbers, expected at most 200; are these quantities?");
+    let told = "classes: got 300 different numbers in 300 rows, expected at most 20; are these quantities?";
+    assert_eq!(refused, told);
     assert!(Plan::new(&set, &svc(true), Exec::one()).is_ok());
+    // Whether numbers look measured: (different ones, their distance, rows) -> what is refused.
+    for (count, step, rows, told) in [
+        (150, 0.25, 300, Some("150 different numbers, some of them fractions, expected at most 20;")),
+        (150, 1.0, 299, Some("150 different numbers in 299 rows, expected at most 20;")),
+        (150, 1.0, 300, None),
+        (20, 0.5, 300, None),
+        (20, 1.0, 20, None),
+        (201, 1.0, 402, Some("201 different numbers, expected at most 200;")),
+    ] {
+        let names = (0..rows).map(|i| (f64::from(i % count) * step).to_string());
+        let x = (0..rows).map(f64::from).collect();
+        let set = data(x, 1, Targets::Classes(Labels::new(names)));
+        let refused = Plan::new(&set, &svc(false), Exec::one()).map(drop).map_err(|e| e.to_string());
+        match told {
+            Some(told) => assert!(refused.expect_err("amounts").contains(told), "{count} {step} {rows}"),
+            None => assert_eq!(refused, Ok(())),
+        }
+    }
     assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Exec::one()).is_ok());
 }
 
