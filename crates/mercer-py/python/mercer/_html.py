@@ -106,7 +106,7 @@ def choices(found):
 
 
 def report(estimator):
-    """What a fitted estimator tells beside its diagram; empty before the fit."""
+    """What a fitted estimator tells next to its diagram; empty before the fit."""
     known = estimator.__dict__
     parts = []
     if "model_" in known:
