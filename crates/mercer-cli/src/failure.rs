@@ -1,5 +1,6 @@
 //! Failures: messages and exit codes.
 
+use std::char::ParseCharError;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
@@ -137,7 +138,7 @@ fn say(message: &str, hint: Option<&str>) {
     }
 }
 
-/// Replaces what the standard library says of a number it cannot parse by what would have been right.
+/// Replaces what the standard library says of a number or character it cannot parse by what would have been right.
 fn what_is_allowed(error: &clap::Error, text: String) -> String {
     let Some(source) = std::error::Error::source(error) else { return text };
     let allowed = if let Some(fault) = source.downcast_ref::<ParseIntError>() {
@@ -148,6 +149,8 @@ fn what_is_allowed(error: &clap::Error, text: String) -> String {
         }
     } else if source.is::<ParseFloatError>() {
         "must be a number, such as 0.5 or 1e-3"
+    } else if source.is::<ParseCharError>() {
+        "must be a single character, such as ;"
     } else {
         return text;
     };

@@ -217,6 +217,7 @@ fn flags_of_every_command_say_what_they_take_instead_of_a_number_they_cannot_par
                     "invalid float",
                     "cannot parse",
                     "number too large",
+                    "too many characters",
                     "number too small",
                 ];
                 assert!(!said.iter().any(|words| run.err.contains(words)), "{run:#?}");

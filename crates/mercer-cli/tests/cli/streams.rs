@@ -316,6 +316,7 @@ fn a_signal_ends_every_run_that_waits_for_data() {
     let folder = folder();
     let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo is there");
     assert!(made.success());
+    folder.mercer("train z_t.csv --gamma 0.1 -o u.model -q").fine();
     let mut lines: Vec<String> = Vec::new();
     for name in ["-", "/dev/stdin", "pipe"] {
         lines.extend(LINES.iter().map(|(line, _)| line.replace('@', name)));
