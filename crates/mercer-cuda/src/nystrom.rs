@@ -84,20 +84,6 @@ impl Columns {
         }
     }
 
-    /// A product with N or its transpose.
-    fn product(
-        &self,
-        (values, stride): (&Memory, usize),
-        (high, wide): (usize, usize),
-        x: &[f64],
-        out: &mut [f64],
-        gpu: &Arc<Gpu>,
-    ) -> Outcome<()> {
-        let (from, to) = (Memory::of(gpu, x)?, Memory::room(gpu, size_of_val(out))?);
-        launch_times(gpu, Values::Narrow(values, stride), &from, &to, (high, wide), x.len() / wide)?;
-        to.read(0, out)
-    }
-
     /// Vectors of m numbers as vectors of the factor's order, filled with zeros; `least` vectors at least.
     fn padded(&self, gpu: &Arc<Gpu>, x: &[f64], least: usize) -> Outcome<Memory> {
         let order = self.own.order;
@@ -119,15 +105,28 @@ impl Columns {
     }
 }
 
+/// A product with N or its transpose.
+fn product(
+    (values, stride): (&Memory, usize),
+    (high, wide): (usize, usize),
+    x: &[f64],
+    out: &mut [f64],
+    gpu: &Arc<Gpu>,
+) -> Outcome<()> {
+    let (from, to) = (Memory::of(gpu, x)?, Memory::room(gpu, size_of_val(out))?);
+    launch_times(gpu, Values::Narrow(values, stride), &from, &to, (high, wide), x.len() / wide)?;
+    to.read(0, out)
+}
+
 impl Nystrom for Columns {
     fn times(&self, x: &[f64], out: &mut [f64]) -> Result<()> {
         let values = (&self.tall.0, self.tall.1);
-        self.on_device("product", |gpu| self.product(values, (self.n, self.m), x, out, gpu))
+        self.on_device("product", |gpu| product(values, (self.n, self.m), x, out, gpu))
     }
 
     fn times_transposed(&self, x: &[f64], out: &mut [f64]) -> Result<()> {
         let values = (&self.wide.0, self.wide.1);
-        self.on_device("product back", |gpu| self.product(values, (self.m, self.n), x, out, gpu))
+        self.on_device("product back", |gpu| product(values, (self.m, self.n), x, out, gpu))
     }
 
     fn factor(&self, ridge: f64) -> Result<bool> {

@@ -300,7 +300,7 @@ impl Nystrom for ToyColumns {
             let weight = by * d.get(i).copied().unwrap_or(1.0);
             for r in 0..=i {
                 let scaled = weight * row[r];
-                a[r * m..r * m + i + 1].iter_mut().zip(row).for_each(|(a, l)| *a += scaled * l);
+                a[r * m..=r * m + i].iter_mut().zip(row).for_each(|(a, l)| *a += scaled * l);
             }
         }
         (0..m).for_each(|i| a[i * m + i] += lambda);

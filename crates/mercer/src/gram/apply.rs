@@ -203,9 +203,9 @@ impl<T: Real> Centres<T> {
                     (Mat::new(values, rows, side.len()), Mat::new(&coef.values, wide, side.len()));
                 // Which of the two depends on the number of outputs alone, never on the number of points.
                 if wide <= NARROW {
-                    narrow::dots(sums, values, by)
+                    narrow::dots(sums, values, by);
                 } else {
-                    product::nt(sums, values, by, 1)
+                    product::nt(sums, values, by, 1);
                 }
                 coef.add(sums, out, k);
             }

@@ -45,7 +45,7 @@ impl OnDevice<'_> {
     }
 
     /// Sums over rows whose outputs are changed first.
-    fn sums(&self, mut f: Vec<f64>, k: usize, change: &Change<'_>) -> Result<LargeSums> {
+    fn sums(&self, mut f: Vec<f64>, k: usize, change: &Change<'_>) -> LargeSums {
         let (n, wide) = (self.rows, self.targets.len() / self.rows.max(1));
         let run = |(p, f): (usize, &mut [f64])| {
             let mut sums = LargeSums::zero(0, k);
@@ -66,7 +66,7 @@ impl OnDevice<'_> {
         parts.iter().for_each(|part| all.add(part));
         let r = turned(&f, k, self.exec);
         debug_assert_eq!(r.len(), n * k);
-        Ok(LargeSums { against: r, ..all })
+        LargeSums { against: r, ..all }
     }
 
     /// `N' R` in the place of R, which lies output by output; m x k.
@@ -102,7 +102,7 @@ impl LargeRows for OnDevice<'_> {
                     f.iter_mut().for_each(|f| *f *= weight);
                     [value, bent]
                 };
-                (at.coef.len() / k, self.sums(f, k, &change)?)
+                (at.coef.len() / k, self.sums(f, k, &change))
             }
             LargeAsk::Bend { at, along } => {
                 let v = self.function(&along)?;
@@ -120,7 +120,7 @@ impl LargeRows for OnDevice<'_> {
                     v.iter_mut().for_each(|v| *v *= weight);
                     [0.0; 2]
                 };
-                (along.coef.len() / k, self.sums(v, k, &change)?)
+                (along.coef.len() / k, self.sums(v, k, &change))
             }
         };
         self.against(sums, m, k)

@@ -380,9 +380,9 @@ mod tests {
         Own::Double(matrix)
     }
 
-    fn made(lambda: f64, passes: f64, curvature: &[f64]) -> Coordinates {
+    fn made(lambda: f64, passes: f64, curvature: &[f64]) -> Coordinates<'static> {
         let exact = (f64::EPSILON, passes);
-        Coordinates::new(own(curvature.len()), None, exact, (lambda, curvature), Exec::one())
+        Coordinates::new(Start::Here(own(curvature.len()), None), exact, (lambda, curvature), Exec::one())
             .expect("a factor")
     }
 
@@ -410,8 +410,8 @@ mod tests {
         let inverse = |passes: f64| -> Vec<f64> {
             let coordinates = made(1e-6, passes, &d);
             let mut x: Vec<f64> = (0..m * 2).map(|p| ((p * 37) % 11) as f64 - 5.0).collect();
-            coordinates.whiten_back(&mut x, 2, Exec::one());
-            coordinates.whiten(&mut x, 2, Exec::one());
+            coordinates.whiten_back(&mut x, 2, Exec::one()).expect("numbers");
+            coordinates.whiten(&mut x, 2, Exec::one()).expect("numbers");
             x
         };
         close_to_scale(&inverse(5.0), &inverse(0.0), 2e-3);
