@@ -8,7 +8,7 @@
 //! costs more than it saves for a few rows, and its order of summation depends on the number of rows. So a point in a
 //! small batch has bit-identical outputs whichever points are beside it.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -117,10 +117,11 @@ impl<T: Real> Kept<T> {
 /// cache, and 576 centres are two whole tiles of a block.
 const POINTS: usize = 256;
 const CENTRES: usize = 576;
-/// Up to this many outputs, a product that keeps a few rows by a few outputs in registers is faster than one that packs
-/// its operands first: 256 values of 576 centres, f32 with AVX-512, take 5 microseconds instead of 35 for two outputs
-/// and 15 instead of 35 for ten, but 39 instead of 43 for 21 and 79 instead of 56 for 45; in f64 both are equal at ten.
-const NARROW: usize = 12;
+/// Numbers of outputs for which a product that keeps a few rows by a few outputs in registers is faster than one that packs
+/// its operands first: 256 values of 576 centres, f32 with AVX-512, take 5 microseconds instead of 35 for two outputs and 15
+/// instead of 35 for ten, but 39 instead of 43 for 21 and 79 instead of 56 for 45; in f64 both are equal at ten. A single
+/// output needs no packing.
+const NARROW: RangeInclusive<usize> = 2..=12;
 /// Cost of preparing one value of a centre, and of the kernel's function per value beside the product, in multiply-adds.
 const READ: usize = 8;
 const VALUE: f64 = 32.0;
@@ -202,7 +203,7 @@ impl<T: Real> Centres<T> {
                 let (values, by) =
                     (Mat::new(values, rows, side.len()), Mat::new(&coef.values, wide, side.len()));
                 // Which of the two depends on the number of outputs alone, never on the number of points.
-                if wide <= NARROW {
+                if NARROW.contains(&wide) {
                     narrow::dots(sums, values, by);
                 } else {
                     product::nt(sums, values, by, 1);

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::exec::Exec;
 use crate::expansion::{Extent, Precision};
 use crate::kernel::Kernel;
+use crate::model::svc::Ties;
 use crate::num::Real;
 
 /// Bound of the f32 rounding of a Gaussian value and of sums of its products with coefficients. Sums over a tile have
@@ -76,11 +77,15 @@ impl Machine {
         let undecided = |first: usize, lines: &[f64]| {
             let mut votes = vec![0.0; classes];
             let turns = |line: &[f64]| match self.readout {
-                Readout::Pairs(_) if k > 1 => {
+                Readout::Pairs(ties) if k > 1 => {
                     multiclass::votes(line, &mut votes);
-                    // With equal votes for the first two, sums of decision values decide.
-                    multiclass::gap(&votes) < 0.5
-                        || near(line, &close) && overtaken(line, &close, &sides, &mut votes)
+                    let equal = multiclass::gap(&votes) < 0.5;
+                    if near(line, &close) {
+                        // Sums of decision values would have to be compared for each way the votes could turn.
+                        equal || overtaken(line, &close, &sides, &mut votes)
+                    } else {
+                        equal && ties == Ties::Sum && !apart(line, &close, &sides, &votes)
+                    }
                 }
                 _ if k > 1 => multiclass::gap(line) <= 2.0 * widest,
                 _ => near(line, &close),
@@ -129,6 +134,26 @@ fn overtaken(line: &[f64], close: &[f64], sides: &[Sides], votes: &mut [f64]) ->
         }
     }
     votes.iter().enumerate().any(|(c, most)| c != first && *most >= votes[first])
+}
+
+/// Whether errors of at most `close` leave the order of the two largest sums of decision values among the classes with
+/// most votes as it is.
+fn apart(line: &[f64], close: &[f64], sides: &[Sides], votes: &[f64]) -> bool {
+    let most = votes.iter().copied().fold(0.0, f64::max);
+    let (mut sums, mut errors) = (vec![0.0; votes.len()], vec![0.0; votes.len()]);
+    for ((value, close), side) in line.iter().zip(close).zip(sides) {
+        let (winner, loser) = (side.positive as usize, side.negative.map(|c| c as usize));
+        for (class, value) in [(Some(winner), *value), (loser, -value)] {
+            if let Some(class) = class {
+                sums[class] += value;
+                errors[class] += close;
+            }
+        }
+    }
+    let first = (0..votes.len()).filter(|c| votes[*c] == most).max_by(|a, b| sums[*a].total_cmp(&sums[*b]));
+    let Some(first) = first else { return false };
+    let beaten = |c: usize| sums[first] - sums[c] > errors[first] + errors[c];
+    (0..votes.len()).all(|c| c == first || votes[c] < most || beaten(c))
 }
 
 /// Rows that one thread processes at once: a fixed number, so that sums do not depend on the number of threads.

@@ -98,7 +98,7 @@ pub(super) fn scaling(
 ///
 /// ```
 /// use mercer::model::inexact;
-/// use mercer::{Kernel, data::Points};
+/// use mercer::{data::Points, kernel::Kernel};
 /// let rbf = Kernel::Rbf { gamma: 1.0 };
 /// let apart = Points::dense(vec![1e8, 1e8 + 1.0, -1e8, -1e8 - 1.0], 1)?;
 /// assert!(inexact(&rbf, &apart).is_some());
