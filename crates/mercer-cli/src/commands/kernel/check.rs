@@ -45,7 +45,7 @@ impl Command for Check {
     fn run(self, context: &Context) -> Done {
         let Some(file) = self.file else { return context.show(&KernelCheck::new(&self.kernel)) };
         let data = self.reading.read(&file, context.exec)?;
-        context.warn(&inexact(&self.kernel, &data.points).into_iter().collect::<Vec<_>>());
+        context.warn(inexact(&self.kernel, &data.points).as_slice());
         let name = source::name(&file);
         context.show(&KernelCheck::on(&self.kernel, name, &data, context.seed, context.exec)?)
     }

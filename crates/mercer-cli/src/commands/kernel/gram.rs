@@ -62,7 +62,7 @@ impl Command for Gram {
                 "--memory allows more; `mercer data split` makes a smaller file",
             ));
         }
-        context.warn(&inexact(&self.kernel, &data.points).into_iter().collect::<Vec<_>>());
+        context.warn(inexact(&self.kernel, &data.points).as_slice());
         let start = Instant::now();
         let mut gram = square::<f64>(&self.kernel, data.points.view(), context.exec)?;
         if self.centre {

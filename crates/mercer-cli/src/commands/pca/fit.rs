@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::data::io::Outside;
 use mercer::data::{Dataset, Recipe, Stages, Targets};
-use mercer::kernel::Kernel;
 use mercer::model::{KpcaMethod, KpcaParams, Model, Names, Sample, inexact};
 use mercer::watch::Note;
 use mercer_report::{FittedComponents, components_page};
@@ -134,8 +133,7 @@ impl Fit {
         let data = self.reading.read(&self.file, context.exec)?;
         let recipes = self.recipes(&data)?;
         let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
-        let kernel = params.kernel.clone().unwrap_or(Kernel::Linear);
-        context.warn(&inexact(&kernel, &points).into_iter().collect::<Vec<_>>());
+        context.warn(params.kernel.as_ref().and_then(|kernel| inexact(kernel, &points)).as_slice());
         let mut watch = Progress::new(context).watch();
         let kpca = params.fit(Sample::new(&points, &Targets::None), context.exec, &mut watch)?;
         drop(watch);
@@ -153,7 +151,7 @@ impl Fit {
         let landmarks = matches!(params.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
         let Some(options) = self.reading.options_for_blocks(None, context.exec) else { return Ok(None) };
         // A pipe can be read only once.
-        if !landmarks || !std::fs::metadata(&self.file).is_ok_and(|about| about.is_file()) {
+        if !landmarks || !self.file.is_file() {
             return Ok(None);
         }
         let (exec, most) = (context.exec, context.exec.memory() / SHARE);

@@ -28,8 +28,7 @@ impl Training {
             !self.exact && !asked && self.c.is_none() && self.auto != Auto::Good
         };
         // A pipe can be read only once.
-        let file = || std::fs::metadata(&self.file).is_ok_and(|about| about.is_file());
-        large && self.cross_validate.is_none() && wishes.features.is_none() && file()
+        large && self.cross_validate.is_none() && wishes.features.is_none() && self.file.is_file()
     }
 
     /// Trains in blocks if the rows take more than their share of the memory; whether they do.

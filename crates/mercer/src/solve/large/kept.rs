@@ -27,7 +27,7 @@ pub(crate) struct OnDevice<'a> {
     pub(crate) total: f64,
     pub(crate) exec: Exec,
     /// The number of a function and its outputs, n x k.
-    pub(crate) outputs: Mutex<(u64, Vec<f64>)>,
+    pub(crate) outputs: Mutex<(u64, Vec<f32>)>,
 }
 
 /// Transforms a row's outputs: its place, weight, target and outputs, which are replaced.
@@ -77,6 +77,11 @@ impl OnDevice<'_> {
     }
 }
 
+/// In the type in which losses take the outputs of rows.
+fn short(f: &[f64]) -> Vec<f32> {
+    f.iter().map(|f| *f as f32).collect()
+}
+
 impl LargeRows for OnDevice<'_> {
     fn rows(&self) -> usize {
         self.rows
@@ -94,7 +99,7 @@ impl LargeRows for OnDevice<'_> {
                 let f = self.function(&at)?;
                 let quadratic = loss.is_quadratic();
                 if !quadratic {
-                    *kept = (at.number, f.clone());
+                    *kept = (at.number, short(&f));
                 }
                 let change = |_: usize, weight: f64, target: &[f64], f: &mut [f64]| {
                     let bent = if quadratic { 0.0 } else { loss.curvature(target, f) };
@@ -109,13 +114,12 @@ impl LargeRows for OnDevice<'_> {
                 if let Some(at) = &at
                     && (kept.0 != at.number || kept.1.len() != self.rows * k)
                 {
-                    *kept = (at.number, self.function(at)?);
+                    *kept = (at.number, short(&self.function(at)?));
                 }
                 let outputs = &kept.1;
                 let change = |i: usize, weight: f64, target: &[f64], v: &mut [f64]| {
                     if at.is_some() {
-                        let here: Vec<f32> = outputs[i * k..(i + 1) * k].iter().map(|f| *f as f32).collect();
-                        loss.bend(target, &here, v);
+                        loss.bend(target, &outputs[i * k..(i + 1) * k], v);
                     }
                     v.iter_mut().for_each(|v| *v *= weight);
                     [0.0; 2]

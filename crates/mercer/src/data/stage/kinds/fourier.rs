@@ -92,7 +92,7 @@ impl Kind for Fourier {
             piece.iter_mut().for_each(|v| *v *= size);
         });
         if matches!(points.data, Data::F32(_)) {
-            return Points::dense_f32(out.iter().map(|v| *v as f32).collect(), self.outputs);
+            return Points::dense_f32(out.par_iter().map(|v| *v as f32).collect(), self.outputs);
         }
         Points::dense(out, self.outputs)
     }
