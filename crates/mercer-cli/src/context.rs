@@ -33,6 +33,9 @@ impl Context {
         let device = mercer_cuda::device(global.device)
             .map_err(|why| Error::Unsupported(format!("--device {}: {why}", global.device)))?;
         let exec = Exec::new(global.threads.map_or(0, usize::from)).with_device(device);
+        if global.quiet {
+            crate::interrupt::be_quiet();
+        }
         Ok(Context {
             format: global.format,
             quiet: global.quiet,

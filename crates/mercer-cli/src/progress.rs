@@ -23,6 +23,8 @@ pub(crate) struct Progress {
     start: Instant,
     shown: bool,
     quiet: bool,
+    /// Whether the work leaves something behind when it is interrupted.
+    keeps: bool,
     /// The gap at which work that does not know its length ends.
     until: Option<f64>,
     first_gap: f64,
@@ -38,6 +40,7 @@ impl Progress {
             start: Instant::now(),
             shown: false,
             quiet: context.quiet,
+            keeps: false,
             until: None,
             first_gap: 0.0,
             share: 0.0,
@@ -51,11 +54,18 @@ impl Progress {
         self
     }
 
+    /// The same for work that leaves something behind when it is interrupted: Ctrl-C asks it to stop. Other work is ended
+    /// at once.
+    pub(crate) fn keeping(mut self, keeps: bool) -> Self {
+        self.keeps = keeps;
+        self
+    }
+
     /// The closure to watch with: draws, and breaks off when Ctrl-C was pressed. The bar goes away with it.
     pub(crate) fn watch(mut self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
         move |step: &Step| {
             // Not before: until the work has begun, data may be waited for, and only the system can end that.
-            interrupt::listen();
+            interrupt::listen(self.keeps);
             self.draw(step);
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }

@@ -420,6 +420,38 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
     }
 }
 
+#[test]
+fn learners_whose_cancelled_fits_leave_a_model_are_those_that_say_so() {
+    for (learner, task) in learners() {
+        let name = format!("{} to {}", learner.entry().name, task.verb());
+        let (points, classes) = toy::banana(60, 2);
+        let data = match task {
+            Task::Classification => dataset(points, classes),
+            _ => dataset(points, targets(task, 60, false)),
+        };
+        let (mut left, mut broken) = (0, 0);
+        for at in 1..=12 {
+            let mut learner = learner.clone();
+            learner.set_kernel(kernel(KERNELS[0]));
+            let mut calls = 0;
+            let mut watch = |_: &Step| {
+                calls += 1;
+                if calls >= at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let fitted = learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut watch);
+            if calls >= at {
+                broken += 1;
+                left += usize::from(fitted.is_ok_and(|machine| machine.info.stop == Stop::Cancelled));
+            }
+        }
+        assert!(learner.keeps_partial() || left == 0, "{name}: {left} partial models");
+        assert!(
+            !learner.keeps_partial() || left > 0 || broken == 0,
+            "{name}: none of {broken} fits left a model"
+        );
+    }
+}
+
 /// Budgets that hold the kernel matrix of these tests many times: 16 MiB, 1 GiB and half of the machine's memory.
 const BUDGETS: [Option<u64>; 3] = [Some(16 << 20), Some(1 << 30), None];
 

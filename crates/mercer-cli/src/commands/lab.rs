@@ -47,7 +47,8 @@ impl Command for Lab {
     fn run(self, context: &Context) -> Done {
         let settings =
             Settings { port: self.port, opened: self.files, exec: context.exec, seed: context.seed };
-        interrupt::listen();
+        interrupt::be_quiet();
+        interrupt::listen(true);
         let json = context.format == Format::Json;
         let started = |address: &str| {
             let line = if json {

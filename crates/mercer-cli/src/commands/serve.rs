@@ -183,7 +183,8 @@ impl Command for Serve {
         };
         let level = if context.quiet { LogLevel::Warn } else { LogLevel::Info };
         start_log(if self.log == Log::Json { LogFormat::Json } else { LogFormat::Text }, level);
-        interrupt::listen();
+        interrupt::be_quiet();
+        interrupt::listen(true);
         let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
         let (quiet, json) = (context.quiet, context.format == crate::args::Format::Json);
         let started = |address: SocketAddr, models: Vec<String>| {

@@ -189,7 +189,7 @@ impl Command for Tune {
         wishes.classes = self.reading.insists_on_classes();
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let tuning = self.tuning(context)?;
-        let mut watch = Progress::new(context).watch();
+        let mut watch = Progress::new(context).keeping(true).watch();
         // A search begins where a training without one would be.
         if self.c.is_none() && self.gamma.is_none() {
             quick(&mut plan, context.seed, context.exec, &mut watch)?;
@@ -199,7 +199,8 @@ impl Command for Tune {
         if let Some(out) = &self.out {
             // Ctrl-C ended the search; a second one ends the training of what it found.
             interrupt::again();
-            let model = plan.fit(context.exec, &mut Progress::new(context).watch())?;
+            let keeps = plan.learner.keeps_partial();
+            let model = plan.fit(context.exec, &mut Progress::new(context).keeping(keeps).watch())?;
             if model.info().stop == Stop::Cancelled {
                 let file = model::place_of_interrupted(out, false);
                 model.save(&file)?;

@@ -125,6 +125,25 @@ fn a_training_that_is_killed_goes_on_from_its_last_save() {
 }
 
 #[test]
+fn work_that_keeps_nothing_ends_at_once() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana a.csv --rows 6000 --noise 0.5 --seed 1 -q").fine();
+    for line in [
+        "train a.csv --learner ridge --gamma 1 -o none",
+        "train a.csv --learner kfd --gamma 1 -o none",
+        "pca fit a.csv --method complete -k rbf(gamma=1) -o none",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let child =
+            folder.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        // Each of them factors or decomposes a matrix of 6000 rows then, in one step of many seconds.
+        let (_, err) = interrupted(child);
+        assert_eq!(err, "error: interrupted: the command did not finish\n", "{line}");
+        assert!(!folder.path("none").exists(), "{line}");
+    }
+}
+
+#[test]
 fn ctrl_c_ends_a_search_with_a_model() {
     let folder = Folder::new();
     folder.mercer("data toy banana a.csv --rows 3000 --noise 0.5 --seed 1 -q").fine();

@@ -3,6 +3,10 @@
 use super::canvas::{Anchor, Canvas, SIZE, fitted, text_width};
 use super::{Svg, WIDTH};
 
+/// Opacity of the worst and of the best cell. Numbers stay readable on both, in both themes.
+const PALEST: f64 = 0.04;
+const DEEPEST: f64 = 0.5;
+
 /// A table with names for its rows and columns.
 #[derive(Debug, Clone)]
 pub struct Heat {
@@ -58,9 +62,9 @@ impl Heat {
                 let share = if high > low { (value - low) / (high - low) } else { 0.0 };
                 let good = if self.lower { 1.0 - share } else { share };
                 // Most settings are good and near each other: the eye should see differences there.
-                canvas.tint("right", at, size, 0.04 + 0.6 * good.powi(3));
+                canvas.tint("right", at, size, PALEST + (DEEPEST - PALEST) * good.powi(3));
                 let text = (self.write)(value);
-                let class = if self.mark == Some((i, j)) { "strong" } else { "" };
+                let class = if self.mark == Some((i, j)) { "strong" } else { "ink" };
                 let letters = (1.6 * size.0 / text.chars().count().max(1) as f64).min(12.0);
                 canvas.sized_text(class, (at.0 + size.0 / 2.0, middle), Anchor::Middle, Some(letters), &text);
                 if self.mark == Some((i, j)) {
@@ -96,6 +100,33 @@ pub fn brief(value: f64) -> String {
 mod tests {
     use super::super::well_formed;
     use super::*;
+
+    /// Red, green and blue of a variable of the style, in the light theme or the dark one, which comes second.
+    fn colour(name: &str, theme: usize) -> [f64; 3] {
+        let at = super::super::STYLE.match_indices(&format!("{name}: #")).nth(theme).expect(name).0;
+        let digits = &super::super::STYLE[at + name.len() + 3..][..6];
+        [0, 2, 4].map(|k| f64::from(u8::from_str_radix(&digits[k..k + 2], 16).expect("hexadecimal")) / 255.0)
+    }
+
+    fn luminance(colour: [f64; 3]) -> f64 {
+        let linear = colour.map(|c| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
+        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    }
+
+    #[test]
+    fn numbers_can_be_read_on_the_deepest_cell_in_both_themes() {
+        assert!(super::super::STYLE.contains(".fig .ink { fill: var(--ink); }"));
+        for theme in [0, 1] {
+            let (paper, tint) = (colour("--paper", theme), colour("--c0", theme));
+            for depth in [PALEST, DEEPEST] {
+                let cell = luminance([0, 1, 2].map(|k| depth * tint[k] + (1.0 - depth) * paper[k]));
+                let ink = luminance(colour("--ink", theme));
+                let contrast = (cell.max(ink) + 0.05) / (cell.min(ink) + 0.05);
+                // What the guidelines for accessible pages ask of small letters.
+                assert!((4.5..21.0).contains(&contrast), "theme {theme}, depth {depth}: {contrast}");
+            }
+        }
+    }
 
     #[test]
     fn every_value_is_told_and_the_best_marked() {

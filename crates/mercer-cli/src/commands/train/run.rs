@@ -114,7 +114,7 @@ impl Training {
         if self.c == Some(OrAuto::Auto) {
             return self.search(plan, context);
         }
-        let mut watch = Progress::new(context).watch();
+        let mut watch = Progress::new(context).keeping(self.auto == Auto::Good).watch();
         match self.auto {
             Auto::Off => Ok(false),
             Auto::Quick => {
@@ -161,7 +161,7 @@ impl Training {
             seconds: Some(self.search_seconds.unwrap_or(SEARCH)),
             ..Tuning::default()
         };
-        let mut watch = Progress::new(context).watch();
+        let mut watch = Progress::new(context).keeping(true).watch();
         // A search begins where a training without one would be.
         if self.auto != Auto::Off {
             quick(plan, context.seed, context.exec, &mut watch)?;
@@ -229,28 +229,33 @@ impl Training {
     }
 }
 
-/// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps.
+/// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps, unless several machines
+/// take turns or run side by side: their gaps are not one curve.
 pub(super) fn watched(
     plan: &Plan<'_>,
     context: &Context,
     train: impl FnOnce(&mut Watch<'_>) -> mercer::Result<Model>,
 ) -> Result<(Model, Vec<(f64, f64)>), Failure> {
-    let mut bar = Progress::new(context).until(tol_of(&plan.learner)).watch();
+    let keeps = plan.learner.keeps_partial();
+    let mut bar = Progress::new(context).until(tol_of(&plan.learner)).keeping(keeps).watch();
     let mut gaps: Vec<(f64, f64)> = Vec::new();
     // Each machine counts its steps from 0.
     let (mut before, mut last) = (0, 0);
+    let mut phase: Option<String> = None;
+    let mut several = false;
     let model = train(&mut |step: &Step| {
         if let Some(gap) = step.gap.filter(|gap| gap.is_finite() && *gap > 0.0) {
             if step.done < last {
                 before += last;
             }
             last = step.done;
+            several |= phase.get_or_insert_with(|| step.phase.clone()) != &step.phase;
             gaps.push(((before + step.done) as f64, gap));
         }
         bar(step)
     })?;
     drop(bar);
-    Ok((model, thinned(gaps)))
+    Ok((model, if several { Vec::new() } else { thinned(gaps) }))
 }
 
 /// Thins out the points to about a thousand, which look the same.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::kfd::KfdForm;
 use super::{FEATURES, Learner};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -212,6 +213,22 @@ impl Learner {
     /// Sets the kernel. Unlike [`Learner::set`], this accepts custom ones.
     pub fn set_kernel(&mut self, kernel: Kernel) {
         self.declared_mut().set_kernel(kernel);
+    }
+
+    /// Whether a fit that is cancelled leaves a model that predicts. Fits in closed form have none before their end.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// assert!(Learner::find("svc")?.learner().keeps_partial());
+    /// assert!(!Learner::find("ridge")?.learner().keeps_partial());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn keeps_partial(&self) -> bool {
+        match self {
+            Learner::Kfd(params) => params.form != KfdForm::Closed,
+            Learner::Ridge(_) | Learner::BayesPoint(_) | Learner::Kpca(_) => false,
+            _ => true,
+        }
     }
 
     /// Whether it requires a conditionally positive definite kernel for a unique optimum and does not check this
