@@ -8,12 +8,14 @@ use crate::html::{Figure, Ink, Page, Section, Table, Tile, Tiles};
 use crate::svg::{
     Axis, Chart, Learned, Look, NamedCurve, Series, confusion, learned, precision_recall, progress, roc,
 };
+use crate::train::TRIED;
 use crate::{Align, Evaluated, Explained, Trained, count, number, percent, seconds};
 use mercer::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation, mistakes};
 use mercer::data::{Dataset, ImageShape};
 use mercer::error::Result;
 use mercer::exec::Exec;
 use mercer::model::{Explanation, MachineFacts, Model, Task};
+use mercer::watch::Stop;
 
 /// Classes drawn with a curve each; of more, the worst.
 const CURVES: usize = 6;
@@ -32,6 +34,7 @@ pub fn trained_page(
     gaps: &[(f64, f64)],
     exec: Exec,
 ) -> Result<Page> {
+    let sampled = on_a_sample(report, model, data, exec)?;
     let mut choices = Section::new("Chosen settings", "");
     let row = |c: &mercer::model::Choice| {
         vec![c.what.clone(), c.value.clone(), c.why.clone().unwrap_or_else(|| "as asked".into())]
@@ -63,8 +66,13 @@ pub fn trained_page(
     sections.extend(held_out(report));
     sections.extend(picture(model, Learned::training("Decision function", model, data), exec)?);
     sections.extend(images(model));
-    if let Some(training) = &report.training {
-        sections.extend(evaluation(training, "On the training rows"));
+    match (&report.training, &sampled) {
+        (Some(all), _) => sections.extend(evaluation(all, "On the training rows")),
+        (None, Some(some)) => {
+            let title = format!("On {} of {} training rows", count(TRIED), count(report.rows));
+            sections.extend(evaluation(some, &title));
+        }
+        (None, None) => {}
     }
     let mut next = Section::new("Next", "");
     let file = report.file.display();
@@ -82,8 +90,18 @@ pub fn trained_page(
         count(report.columns),
         report.source
     );
-    let verdict = report.training.as_ref().map(|e| verdict::verdict(e, data, true)).unwrap_or_default();
+    let tried = report.training.as_ref().or(sampled.as_ref());
+    let verdict = tried.map(|e| verdict::verdict(e, data, true)).unwrap_or_default();
     Ok(Page { title: format!("{file}"), intro, verdict, sections, ..Page::default() })
+}
+
+/// How a finished model does on rows drawn evenly from a larger training set, which was not tried as a whole.
+fn on_a_sample(report: &Trained, model: &Model, data: &Dataset, exec: Exec) -> Result<Option<Evaluation>> {
+    if report.training.is_some() || model.info().stop == Stop::Cancelled || data.len() <= TRIED {
+        return Ok(None);
+    }
+    let rows: Vec<usize> = (0..TRIED).map(|i| i * data.len() / TRIED).collect();
+    Evaluation::new(model, &data.gather(&rows), exec).map(Some)
 }
 
 /// Errors on held-out rows by the number of centres, where they were measured.

@@ -13,8 +13,9 @@ use mercer::exec::Exec;
 use mercer::model::{Choice, Description, Model, Plan, Task};
 use mercer::watch::{Info, Note, NoteKind, Stop};
 
-/// Beyond this many training rows the model is not tried on them: it would take as long as the training.
-const TRIED: usize = 5000;
+/// Beyond this many training rows the model is not tried on all of them: it would take as long as the training. Pages
+/// try it on this many.
+pub(crate) const TRIED: usize = 5000;
 
 /// So many classes with numbers for names look like amounts.
 const MANY: usize = 12;

@@ -145,6 +145,33 @@ fn pictures_are_shown_as_they_are() {
     }
 }
 
+#[test]
+fn a_page_begins_with_an_error_however_many_rows_there_are() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana some.csv --rows 4000 --noise 0.3").fine();
+    folder.mercer("data toy banana many.csv --rows 7000 --noise 0.3").fine();
+    folder.mercer("data toy sinc sinc.csv --rows 7000 --noise 0.3").fine();
+    let sampled = "On 5,000 of 7,000 training rows";
+    for (data, heading, verdict) in [
+        ("some", "On the training rows", "of 4,000 rows wrong"),
+        ("many", sampled, "of 5,000 rows wrong"),
+        ("sinc", sampled, "These are training rows"),
+    ] {
+        let line = format!("train {data}.csv --auto off --epsilon 0.5 -o m.mercer --force --report t.html -q");
+        let line = if data == "sinc" { line } else { line.replace(" --epsilon 0.5", "") };
+        folder.mercer(&line).fine();
+        let page = folder.read("t.html");
+        assert!(page.contains(heading) && page.contains(verdict), "{data}");
+    }
+    // The gap of one machine is a curve.
+    folder.mercer("train many.csv --auto off -c 1000 -o m.mercer --force --report t.html -q").fine();
+    assert!(folder.read("t.html").contains("Convergence"));
+    // The gaps of three machines are not.
+    folder.mercer("data toy clusters three.csv --rows 6000 --noise 2").fine();
+    folder.mercer("train three.csv --auto off -c 1000 -o m.mercer --force --report t.html -q").fine();
+    assert!(!folder.read("t.html").contains("Convergence"));
+}
+
 /// The names of the tiles of a page.
 fn tiles(page: &str) -> Vec<&str> {
     page.split("<dt>").skip(1).filter_map(|rest| rest.split("</dt>").next()).collect()
