@@ -9,7 +9,6 @@
 //! small batch has bit-identical outputs whichever points are beside it.
 
 use std::ops::{Range, RangeInclusive};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -54,8 +53,6 @@ pub struct Centres<T> {
     floats: OnceLock<Vec<Option<Side<T>>>>,
     coef: Vec<Coef<T>>,
     k: usize,
-    /// Whether the next single point goes through the centres from their end.
-    back: Arc<AtomicBool>,
 }
 
 /// Coefficients of one group of centres, by output.
@@ -125,8 +122,6 @@ const CENTRES: usize = 576;
 /// instead of 35 for ten, but 39 instead of 43 for 21 and 79 instead of 56 for 45; in f64 both are equal at ten. A single
 /// output needs no packing.
 const NARROW: RangeInclusive<usize> = 2..=12;
-/// Sums by tile and output that a single point may take at once.
-const SUMS: usize = 1 << 16;
 /// Cost of preparing one value of a centre, and of the kernel's function per value beside the product, in multiply-adds.
 const READ: usize = 8;
 const VALUE: f64 = 32.0;
@@ -176,7 +171,7 @@ impl<T: Real> Centres<T> {
             Coef { values, outputs }
         });
         let (kernel, coef, floats) = (kernel.clone(), coef.collect(), OnceLock::new());
-        Ok(Centres { kernel, layout, side, floats, coef, k, back: Arc::default() })
+        Ok(Centres { kernel, layout, side, floats, coef, k })
     }
 
     /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, with sums over tiles in f64.
@@ -241,16 +236,12 @@ impl<T: Real> Centres<T> {
         let high = points.n / x.len();
         let most = self.side.iter().map(Side::len).max().unwrap_or(0);
         let mut values = vec![T::ZERO; high * most];
-        if points.n == 1 && self.side.len().saturating_mul(self.k) <= SUMS {
-            self.apply_one(&x[0], &mut values, out);
-            return Ok(());
-        }
         let mut sums = vec![T::ZERO; self.k];
         for (at, (side, coef)) in self.side.iter().zip(&self.coef).enumerate() {
             for (x, out) in x.iter().zip(out.chunks_mut(high * self.k)) {
                 let side = if x.is_bytes() { side } else { self.floats(at).unwrap_or(side) };
                 let values = &mut values[..high * side.len()];
-                row_by_row(&self.kernel, x, side, values, false);
+                row_by_row(&self.kernel, x, side, values);
                 for (values, out) in values.chunks(side.len()).zip(out.chunks_mut(self.k)) {
                     let sums = &mut sums[..coef.wide(self.k)];
                     T::dots(values, &coef.values, sums);
@@ -259,25 +250,6 @@ impl<T: Real> Centres<T> {
             }
         }
         Ok(())
-    }
-
-    /// The same for one point, from the first centre to the last and the next time back: where the centres do not fit into the
-    /// second-level cache, those of the end are still there. Sums are added in one order, so the direction changes no bit.
-    fn apply_one(&self, x: &Side<T>, values: &mut [T], out: &mut [f64]) {
-        let (tiles, k) = (self.side.len(), self.k);
-        let back = tiles > 1 && self.back.fetch_xor(true, Ordering::Relaxed);
-        let mut sums = vec![T::ZERO; tiles * k];
-        for i in 0..tiles {
-            let at = if back { tiles - 1 - i } else { i };
-            let (side, coef) = (&self.side[at], &self.coef[at]);
-            let side = if x.is_bytes() { side } else { self.floats(at).unwrap_or(side) };
-            let values = &mut values[..side.len()];
-            row_by_row(&self.kernel, x, side, values, back);
-            T::dots(values, &coef.values, &mut sums[at * k..][..coef.wide(k)]);
-        }
-        for (coef, sums) in self.coef.iter().zip(sums.chunks(k)) {
-            coef.add(&sums[..coef.wide(k)], out, k);
-        }
     }
 
     /// Byte centres converted to floats.
@@ -291,28 +263,6 @@ mod tests {
     use super::*;
     use crate::data::Csr;
     use mercer_testkit::toy;
-
-    #[test]
-    fn a_point_alone_has_the_bits_it_has_beside_others_in_either_direction() {
-        let (d, exec) = (96, Exec::one());
-        for (m, k) in [(1, 1), (576, 3), (1500, 1), (2400, 4)] {
-            let centres = Points::dense(toy::normals(m, d, 4), d).expect("whole rows");
-            let points = Points::dense(toy::normals(5, d, 5), d).expect("whole rows");
-            let coef = toy::normals(m * k, 1, 6);
-            for kernel in ["rbf(gamma=0.01)", "linear", "laplacian(gamma=0.1)", "rbf(gamma=0.01) + linear"] {
-                let kernel: Kernel = kernel.parse().expect("a kernel");
-                let ready = Centres::<f32>::new(&kernel, centres.view(), &coef, points.view(), exec).expect("numbers");
-                let mut all = vec![0.0; 5 * k];
-                ready.apply(points.view(), &mut all, exec).expect("numbers");
-                for turn in 0..10 {
-                    let i = turn % 5;
-                    let mut one = vec![0.0; k];
-                    ready.apply(points.view().slice(i..i + 1), &mut one, exec).expect("numbers");
-                    assert_eq!(one, all[i * k..(i + 1) * k], "{m} {k} {kernel} {turn}");
-                }
-            }
-        }
-    }
 
     /// Centres with coefficients for some outputs alone, in few and many rows, dense and sparse, f32 and f64, beside the
     /// plain double sum.

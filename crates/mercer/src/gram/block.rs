@@ -63,17 +63,13 @@ pub(super) fn block_strided<T: Real>(
     }
 }
 
-/// [`block`] for few rows: each is computed alone, so its values do not depend on the other rows. `back` goes through `b` from
-/// its end, which changes no value.
-pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], back: bool) {
+/// [`block`] for few rows: each is computed alone, so its values do not depend on the other rows.
+pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T]) {
     match (&a.ready, &b.ready) {
         (Ready::Dense { x, d, sq }, Ready::Dense { x: y, sq: y_sq, .. }) if *d > 0 => {
             // Number of columns whose data fit into the second-level cache, for reuse by all rows.
             let wide = ((1 << 17) / (d * size_of::<T>())).max(1);
-            let panels = b.n.div_ceil(wide);
-            for i in 0..panels {
-                let from = wide * if back { panels - 1 - i } else { i };
-                let panel = &y[from * d..(from + wide).min(b.n) * d];
+            for (panel, from) in y.chunks(wide * d).zip((0..b.n).step_by(wide)) {
                 for (x, line) in x.chunks(*d).zip(out.chunks_mut(b.n)) {
                     // One sum per value in an order that depends on d alone: that is what keeps rows independent of each other.
                     T::dots(x, panel, &mut line[from..from + panel.len() / d]);
@@ -82,11 +78,11 @@ pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out
             kernel.map(out, sq, y_sq);
         }
         (Ready::Parts { parts, own }, Ready::Parts { parts: others, own: other_own }) => {
-            combine(kernel, own, other_own, out, |k, p, out| row_by_row(k, &parts[p], &others[p], out, back));
+            combine(kernel, own, other_own, out, |k, p, out| row_by_row(k, &parts[p], &others[p], out));
         }
         (Ready::Bytes { .. }, Ready::Dense { .. }) | (Ready::Dense { .. }, Ready::Bytes { .. }) => {
             let (x, y) = (a.floats(), b.floats());
-            row_by_row(kernel, x.as_ref().unwrap_or(a), y.as_ref().unwrap_or(b), out, back);
+            row_by_row(kernel, x.as_ref().unwrap_or(a), y.as_ref().unwrap_or(b), out);
         }
         _ => block(kernel, a, b, out, Exec::one()),
     }
