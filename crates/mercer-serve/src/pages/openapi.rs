@@ -152,7 +152,8 @@ fn schemas() -> Value {
     let names: Vec<&str> = Datatype::ALL.iter().map(|(name, _)| *name).collect();
     let datatype = json!({ "type": "string", "enum": names });
     let shape = |least: i64| {
-        json!({ "type": "array", "minItems": 1, "maxItems": MOST_DIMENSIONS, "items": { "type": "integer", "minimum": least } })
+        let side = json!({ "type": "integer", "minimum": least });
+        json!({ "type": "array", "minItems": 1, "maxItems": MOST_DIMENSIONS, "items": side })
     };
     let tensor = |data: Value| {
         json!({
@@ -171,7 +172,8 @@ fn schemas() -> Value {
             "properties": { "name": text, "shape": shape(-1), "datatype": datatype },
         },
     });
-    let tensors = |name: &str| json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{name}") } });
+    let tensors =
+        |name: &str| json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{name}") } });
     let mut inputs = tensors("Tensor");
     inputs["minItems"] = json!(1);
     json!({

@@ -104,7 +104,8 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
         return array(served, text, None, limits, exec);
     }
     let Pairs(pairs) = serde_json::from_slice(text).map_err(|e| wrong(&e))?;
-    let mut rows = pairs.iter().filter(|(key, value)| KEYS.contains(&key.as_ref()) && value.get().starts_with('['));
+    let mut rows =
+        pairs.iter().filter(|(key, value)| KEYS.contains(&key.as_ref()) && value.get().starts_with('['));
     let Some((key, value)) = rows.next() else {
         let list = [serde_json::from_slice(text).map_err(|e| wrong(&e))?];
         return lines(served, &list, exec);
@@ -174,13 +175,16 @@ fn named(
     let mut cells: Vec<&RawValue> = Vec::with_capacity(list.len() * names.len());
     for (i, row) in list.iter().enumerate() {
         let before = cells.len();
-        let row: Vec<&RawValue> = serde_json::from_str(row.get())
-            .map_err(|_| Refusal::bad(format!("row {}: expected an array, as `columns` has the names", i + 1)))?;
+        let row: Vec<&RawValue> = serde_json::from_str(row.get()).map_err(|_| {
+            Refusal::bad(format!("row {}: expected an array, as `columns` has the names", i + 1))
+        })?;
         cells.extend(row);
         let got = cells.len() - before;
         if got != names.len() {
             let (row, names) = (i + 1, names.len());
-            return Err(Refusal::bad(format!("row {row}: got {got} values, but `columns` has {names} names")));
+            return Err(Refusal::bad(format!(
+                "row {row}: got {got} values, but `columns` has {names} names"
+            )));
         }
     }
     if names.is_empty() {

@@ -191,12 +191,7 @@ impl Shell {
     }
 
     /// A connection, after the greetings of TLS where it has any.
-    async fn greeted(
-        self: &Arc<Self>,
-        socket: tokio::net::TcpStream,
-        eager: Eager,
-        client: Client,
-    ) {
+    async fn greeted(self: &Arc<Self>, socket: tokio::net::TcpStream, eager: Eager, client: Client) {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let greeting = tokio::time::timeout(self.limits.head_time, tls.acceptor().accept(socket)).await;

@@ -125,7 +125,8 @@ mod tests {
             pauses.push(eager.pause);
         }
         assert!(pauses.iter().all(|pause| *pause >= 2), "{pauses:?}");
-        let mut tired = Eager { failures: MOST_FAILURES, quick: true, ..Eager::new(Some(Arc::new(1.into()))) };
+        let mut tired =
+            Eager { failures: MOST_FAILURES, quick: true, ..Eager::new(Some(Arc::new(1.into()))) };
         assert!(looks(&mut tired, false));
         let missed = (0..1 << MOST_FAILURES).take_while(|_| !looks(&mut tired, true)).count();
         assert!(missed >= 1000, "{missed}");

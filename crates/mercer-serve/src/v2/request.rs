@@ -133,7 +133,9 @@ fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Ve
     Vec::<Object<T>>::deserialize(from).map(|all| all.into_iter().map(|Object(one)| one).collect())
 }
 
-fn objects_or_none<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Vec<T>>, D::Error> {
+fn objects_or_none<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Vec<T>>, D::Error> {
     let all = Option::<Vec<Object<T>>>::deserialize(from)?;
     Ok(all.map(|all| all.into_iter().map(|Object(one)| one).collect()))
 }

@@ -21,7 +21,8 @@ fn values_of_every_model_are_matched_by_the_names_of_their_columns() {
     for (name, model) in &all {
         let Rows { x, d } = Rows::fresh(model, 3);
         let post = |body: &Value| {
-            let reply = server.post(&format!("/v1/models/{name}/predict"), "application/json", &body.to_string());
+            let reply =
+                server.post(&format!("/v1/models/{name}/predict"), "application/json", body.to_string());
             assert_eq!(header(&reply.head, "x-mercer-warning"), None, "{name}");
             reply.fine().text().to_owned()
         };
@@ -74,8 +75,8 @@ fn inference_requests_are_objects_and_what_is_not_supported_is_said() {
     let server = Server::of(folder.path());
     let tensor = r#""name":"x","shape":[1,2],"datatype":"FP64","data":[1,2]"#;
     for (body, words) in [
-        (r#"[null,{},[]]"#.to_owned(), "expected an object"),
-        (format!(r#"[null,{{}},[{{{tensor}}}],null]"#), "expected an object"),
+        ("[null,{},[]]".to_owned(), "expected an object"),
+        (format!("[null,{{}},[{{{tensor}}}],null]"), "expected an object"),
         (r#"{"inputs":[["x",[1,2],"FP64",{},[1,2]]]}"#.into(), "expected an object"),
         (format!(r#"{{"inputs":[{{{tensor}}}],"outputs":[["label",{{}}]]}}"#), "expected an object"),
         (format!(r#"{{"inputs":[{{{tensor}}}],"parameters":[true]}}"#), "expected an object"),
@@ -92,11 +93,15 @@ fn inference_requests_are_objects_and_what_is_not_supported_is_said() {
             "input `x`: shared memory is not supported",
         ),
         (
-            format!(r#"{{"inputs":[{{{tensor}}}],"outputs":[{{"name":"label","parameters":{{"shared_memory_region":"r"}}}}]}}"#),
+            format!(
+                r#"{{"inputs":[{{{tensor}}}],"outputs":[{{"name":"label","parameters":{{"shared_memory_region":"r"}}}}]}}"#
+            ),
             "output `label`: shared memory is not supported",
         ),
         (
-            format!(r#"{{"inputs":[{{{tensor}}}],"outputs":[{{"name":"label","parameters":{{"classification":2}}}}]}}"#),
+            format!(
+                r#"{{"inputs":[{{{tensor}}}],"outputs":[{{"name":"label","parameters":{{"classification":2}}}}]}}"#
+            ),
             "output `label`: the classification extension is not supported",
         ),
     ] {
