@@ -38,8 +38,6 @@ const OHA: &str = "1.16.0";
 
 /// Seconds of a run of the load; `--budget` makes it shorter.
 const SECONDS: u32 = 4;
-/// Longest run, for servers that finish no request in that time.
-const LONGEST: u32 = 64;
 /// Connections, and rows per request.
 const CASES: [(usize, usize); 6] = [(1, 1), (16, 1), (256, 1), (1, 64), (16, 64), (256, 64)];
 
@@ -68,8 +66,8 @@ enum Form {
 
 /// What a run of the load saw.
 struct Seen {
-    /// How long the run took in which requests were finished.
-    seconds: f64,
+    /// Requests that got their predictions, and how many of them per second.
+    requests: f64,
     rate: f64,
     p50: f64,
     p99: f64,
@@ -99,14 +97,12 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             std::fs::write(&file, &body.0)?;
             let before = server.cpu();
             let full = tools.load(&server.address(side.path), &file, body.1, connections, None)?;
-            let spent = (server.cpu() - before) / (full.rate * full.seconds);
+            let spent = (server.cpu() - before) / full.requests;
             let steady =
                 tools.load(&server.address(side.path), &file, body.1, connections, Some(0.8 * full.rate))?;
             let label = format!("{}, {case}", side.name);
             report.note(&label, "requests per second", full.rate, "1/s");
-            if full.seconds <= f64::from(tools.seconds) {
-                report.note(&label, "processor time of the server per request", 1e6 * spent, "us");
-            }
+            report.note(&label, "processor time of the server per request", 1e6 * spent, "us");
             report.note(&label, "at 80 % of it: median latency", 1e3 * steady.p50, "ms");
             report.note(&label, "at 80 % of it: 99th percentile", 1e3 * steady.p99, "ms");
             eprintln!(
@@ -345,25 +341,18 @@ impl Tools {
         connections: usize,
         rate: Option<f64>,
     ) -> Result<Seen> {
-        // Requests that are under way at the end do not count: a slow server may need longer to finish any.
-        let (mut seconds, longest) = (self.seconds, LONGEST.max(self.seconds));
-        let json = loop {
-            let json = self.sent(url, body, header, connections, rate, seconds)?;
-            let statuses = json["statusCodeDistribution"].as_object().context("statuses")?;
-            if statuses.is_empty() && seconds < longest {
-                seconds = (4 * seconds).min(longest);
-                continue;
-            }
-            if statuses.keys().any(|status| status != "200") || statuses.is_empty() {
-                bail!("{url}: statuses {statuses:?}, errors {}", json["errorDistribution"]);
-            }
-            break json;
-        };
+        let json = self.sent(url, body, header, connections, rate)?;
+        let statuses = json["statusCodeDistribution"].as_object().context("statuses")?;
+        if statuses.keys().any(|status| status != "200") || statuses.is_empty() {
+            bail!("{url}: statuses {statuses:?}, errors {}", json["errorDistribution"]);
+        }
         let number =
             |value: &Value, what: &str| value.as_f64().with_context(|| format!("oha gave no {what}"));
+        // Its own rate counts requests that it gave up, too.
+        let requests = number(&statuses["200"], "count")?;
         Ok(Seen {
-            seconds: f64::from(seconds),
-            rate: number(&json["summary"]["requestsPerSec"], "rate")?,
+            requests,
+            rate: requests / number(&json["summary"]["total"], "duration")?,
             p50: number(&json["latencyPercentiles"]["p50"], "median")?,
             p99: number(&json["latencyPercentiles"]["p99"], "99th percentile")?,
         })
@@ -377,10 +366,11 @@ impl Tools {
         header: Option<usize>,
         connections: usize,
         rate: Option<f64>,
-        seconds: u32,
     ) -> Result<Value> {
         let mut oha = Command::new(&self.oha);
-        oha.args(["--no-tui", "--output-format", "json", "-m", "POST", "-z", &format!("{seconds}s")]);
+        oha.args(["--no-tui", "--output-format", "json", "-m", "POST", "-z", &format!("{}s", self.seconds)]);
+        // What is under way at the end is waited for: a slow server would seem faster by what it never did.
+        oha.args(["-w", "-t", "60s"]);
         oha.args(["-c", &connections.to_string(), "-D"]).arg(body);
         match header {
             None => oha.args(["-T", "application/json"]),

@@ -51,6 +51,7 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("GET", "/v2/models/{name}/versions/{version}"),
     ("GET", "/v2/models/{name}/versions/{version}/ready"),
     ("POST", "/v2/models/{name}/versions/{version}/infer"),
+    ("GET", "/v2/repository/index"),
     ("POST", "/v2/repository/index"),
     ("POST", "/v2/repository/models/{name}/load"),
     ("POST", "/v2/repository/models/{name}/unload"),

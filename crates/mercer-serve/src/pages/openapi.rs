@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::ROUTES;
 use crate::outputs::Output;
+use crate::v2::{Datatype, MOST_DIMENSIONS};
 
 /// The document.
 pub(super) fn document() -> Value {
@@ -22,6 +23,7 @@ pub(super) fn document() -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "responses": refusals(),
             "schemas": schemas(),
         },
         "security": [{}, { "token": [] }],
@@ -34,22 +36,36 @@ fn operation(method: &str, path: &str) -> Value {
         .filter(|name| path.contains(&format!("{{{name}}}")))
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
         .collect();
+    let mut responses = json!({
+        "200": { "description": "Done", "content": content(path) },
+        "default": { "$ref": "#/components/responses/Refused" },
+    });
+    if path.ends_with("/infer") || path.ends_with("/predict") {
+        for status in ["429", "503"] {
+            responses[status] = json!({ "$ref": "#/components/responses/Later" });
+        }
+    }
     let mut operation = json!({
         "summary": summary(path),
         "operationId": format!("{}{}", method.to_lowercase(), path.replace(['/', '{', '}', '.'], "_")),
         "parameters": parameters,
-        "responses": {
-            "200": { "description": "Done", "content": content(path) },
-            "default": {
-                "description": "What went wrong",
-                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
-            },
-        },
+        "responses": responses,
     });
     if path.ends_with("/infer") {
         let request = json!({ "$ref": "#/components/schemas/InferRequest" });
-        operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": { "schema": request } } });
+        if let Some(parameters) = operation["parameters"].as_array_mut() {
+            parameters.push(json!({
+                "name": "Inference-Header-Content-Length", "in": "header", "schema": { "type": "integer", "minimum": 0 },
+                "description": "Bytes of the JSON in front of binary tensors.",
+            }));
+        }
+        operation["requestBody"] = json!({
+            "required": true,
+            "content": {
+                "application/json": { "schema": request },
+                "application/octet-stream": {},
+            },
+        });
     }
     if path.ends_with("/predict") {
         let names: Vec<&str> = Output::ALL.iter().map(|output| output.name()).collect();
@@ -83,47 +99,140 @@ fn summary(path: &str) -> &'static str {
 }
 
 fn content(path: &str) -> Value {
+    let schema = |name: &str| json!({ "schema": { "$ref": format!("#/components/schemas/{name}") } });
     match path {
-        "/metrics" => json!({ "text/plain": {} }),
-        path if path.ends_with("/predict") => rows(),
-        _ => json!({ "application/json": {} }),
+        "/metrics" => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        "/v2/repository/index" => json!({ "application/json": schema("Index") }),
+        path if path.ends_with("/predict") => json!({
+            "application/json": schema("Predictions"),
+            "application/x-ndjson": {},
+            "text/csv": {},
+            "text/tab-separated-values": {},
+            "application/x-npy": {},
+        }),
+        path if path.ends_with("/infer") => {
+            json!({ "application/json": schema("InferResponse"), "application/octet-stream": {} })
+        }
+        path if path.ends_with("{name}") || path.ends_with("{version}") => {
+            json!({ "application/json": schema("Model") })
+        }
+        _ => json!({ "application/json": { "schema": { "type": "object" } } }),
     }
 }
 
 fn rows() -> Value {
-    let row = json!({ "oneOf": [{ "type": "array" }, { "type": "object" }] });
+    let array = json!({ "type": "array", "minItems": 1 });
     json!({
-        "application/json": { "schema": { "type": "array", "items": row } },
+        "application/json": { "schema": { "oneOf": [array, { "type": "object", "minProperties": 1 }] } },
         "application/x-ndjson": {},
         "text/csv": {},
+        "text/tab-separated-values": {},
         "application/x-npy": {},
-        "image/png": {},
+        "text/plain": {},
+        "image/*": {},
+    })
+}
+
+/// What requests are refused with.
+fn refusals() -> Value {
+    let content = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } });
+    json!({
+        "Refused": { "description": "What is wrong, in words", "content": content },
+        "Later": {
+            "description": "The queue is full, or the server takes no requests at the moment",
+            "headers": { "Retry-After": { "schema": { "type": "integer" }, "description": "Seconds" } },
+            "content": content,
+        },
     })
 }
 
 fn schemas() -> Value {
-    let tensor = json!({
-        "type": "object",
-        "required": ["name", "shape", "datatype"],
-        "properties": {
-            "name": { "type": "string" },
-            "shape": { "type": "array", "items": { "type": "integer" } },
-            "datatype": { "type": "string" },
-            "parameters": { "type": "object" },
-            "data": { "type": "array" },
+    let text = json!({ "type": "string" });
+    let object = json!({ "type": "object" });
+    let names: Vec<&str> = Datatype::ALL.iter().map(|(name, _)| *name).collect();
+    let datatype = json!({ "type": "string", "enum": names });
+    let shape = |least: i64| {
+        let side = json!({ "type": "integer", "minimum": least });
+        json!({ "type": "array", "minItems": 1, "maxItems": MOST_DIMENSIONS, "items": side })
+    };
+    let tensor = |data: Value| {
+        json!({
+            "type": "object",
+            "required": ["name", "shape", "datatype"],
+            "properties": {
+                "name": text, "shape": shape(0), "datatype": datatype, "parameters": object, "data": data,
+            },
+        })
+    };
+    let described = json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["name", "shape", "datatype"],
+            "properties": { "name": text, "shape": shape(-1), "datatype": datatype },
         },
     });
+    let tensors =
+        |name: &str| json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{name}") } });
+    let mut inputs = tensors("Tensor");
+    inputs["minItems"] = json!(1);
     json!({
-        "Error": { "type": "object", "required": ["error"], "properties": { "error": { "type": "string" } } },
-        "Tensor": tensor,
+        "Error": { "type": "object", "required": ["error"], "properties": { "error": text } },
+        "Tensor": tensor(json!({ "type": "array", "description": "Values in the order of rows, flat or nested" })),
+        "Output": tensor(json!({ "type": "array" })),
         "InferRequest": {
             "type": "object",
             "required": ["inputs"],
             "properties": {
-                "id": { "type": "string" },
-                "parameters": { "type": "object" },
-                "inputs": { "type": "array", "items": { "$ref": "#/components/schemas/Tensor" } },
-                "outputs": { "type": "array", "items": { "type": "object", "required": ["name"] } },
+                "id": text,
+                "parameters": object,
+                "inputs": inputs,
+                "outputs": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": { "name": text, "parameters": object },
+                    },
+                },
+            },
+        },
+        "InferResponse": {
+            "type": "object",
+            "required": ["model_name", "model_version", "outputs"],
+            "properties": { "model_name": text, "model_version": text, "id": text, "outputs": tensors("Output") },
+        },
+        "Model": {
+            "type": "object",
+            "required": ["name", "versions", "platform", "inputs", "outputs"],
+            "properties": {
+                "name": text,
+                "versions": { "type": "array", "items": text },
+                "platform": text,
+                "inputs": described,
+                "outputs": described,
+                "parameters": object,
+            },
+        },
+        "Index": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "version", "state", "reason"],
+                "properties": {
+                    "name": text,
+                    "version": text,
+                    "state": { "type": "string", "enum": ["READY", "UNAVAILABLE"] },
+                    "reason": text,
+                },
+            },
+        },
+        "Predictions": {
+            "type": "object",
+            "properties": {
+                "predictions": { "type": "array" },
+                "columns": { "type": "array", "items": text },
+                "values": { "type": "array", "items": { "type": "array", "items": { "type": "number" } } },
             },
         },
     })

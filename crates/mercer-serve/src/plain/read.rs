@@ -1,12 +1,14 @@
 //! From bodies to rows, by the library's own readers: what the command takes and refuses, this does too.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use mercer::Exec;
 use mercer::data::io::{LabelColumn, ReadOptions, read_bytes, read_sequences};
 use mercer::data::{Data, Points};
 use mercer::error::Fault;
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::Form;
@@ -54,39 +56,95 @@ pub(crate) fn finite(points: &Points) -> Result<(), Refusal> {
     Err(mercer::Error::from(fault).into())
 }
 
-/// A body in JSON: an array of rows, bare or under a key; or a single row as an object.
-#[derive(Deserialize)]
-#[serde(expecting = "an array or an object")]
-struct Body<'a> {
-    #[serde(borrow, alias = "instances", alias = "data")]
-    rows: Vec<&'a RawValue>,
+/// Under which key an object has its rows.
+const KEYS: [&str; 3] = ["rows", "instances", "data"];
+
+/// The keys and values of an object, as they stand.
+struct Pairs<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(PairsVisitor)
+    }
 }
 
+struct PairsVisitor;
+
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array or an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            all.push((key, map.next_value()?));
+        }
+        Ok(Pairs(all))
+    }
+}
+
+/// A key, borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+fn wrong(error: &serde_json::Error) -> Refusal {
+    Refusal::bad(format!(
+        "the body is not an array of rows in JSON: {error}; expected [[1, 2], ...], [{{\"column\": 1}}, ...] or {{\"rows\": [...]}}"
+    ))
+}
+
+/// A body in JSON: an array of rows, bare or in an object, beside the names of its columns or without; or a single row.
 fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Rows, Refusal> {
     crate::v2::check_depth(body, limits.depth)?;
-    let wrong = |e: serde_json::Error| {
-        Refusal::bad(format!(
-            "the body is not an array of rows in JSON: {e}; expected [[1, 2], ...], [{{\"column\": 1}}, ...] or {{\"rows\": [...]}}"
-        ))
-    };
     let text = crate::v2::without_mark(body).trim_ascii();
+    if text.starts_with(b"[") {
+        return array(served, text, None, limits, exec);
+    }
+    let Pairs(pairs) = serde_json::from_slice(text).map_err(|e| wrong(&e))?;
+    let mut rows =
+        pairs.iter().filter(|(key, value)| KEYS.contains(&key.as_ref()) && value.get().starts_with('['));
+    let Some((key, value)) = rows.next() else {
+        let list = [serde_json::from_slice(text).map_err(|e| wrong(&e))?];
+        return lines(served, &list, exec);
+    };
+    if let Some((other, _)) = rows.next() {
+        return Err(Refusal::bad(format!("rows under both `{key}` and `{other}`, expected one of them")));
+    }
+    let mut named = pairs.iter().filter(|(key, _)| key == "columns");
+    let names = named.next().map(|(_, names)| {
+        serde_json::from_str::<Vec<Cow<'_, str>>>(names.get())
+            .map_err(|e| Refusal::bad(format!("`columns` is not an array of names: {e} of it")))
+    });
+    if named.next().is_some() {
+        return Err(Refusal::bad("the key `columns` occurs twice"));
+    }
+    array(served, value.get().as_bytes(), names.transpose()?.as_deref(), limits, exec)
+}
+
+/// The rows of an array, whose values have these names.
+fn array(
+    served: &Served,
+    text: &[u8],
+    names: Option<&[Cow<'_, str>]>,
+    limits: &Limits,
+    exec: Exec,
+) -> Result<Rows, Refusal> {
+    let ordered = names.is_none_or(|names| names.iter().eq(served.model.names.columns.iter()));
     // Rows of numbers for a model of numbers need no reader.
-    if let (Some(d), false, true) = (served.columns, served.table, text.starts_with(b"[["))
+    if let (Some(d), false, true, true) = (served.columns, served.table, ordered, text.starts_with(b"[["))
         && let Some(Numbers { values, sides, depth: 2 }) = Numbers::read(text)
         && sides[1] == Some(d)
     {
+        check_rows(values.len() / d.max(1), limits)?;
         return Ok(Rows::Points(with_image(served, Points::dense(values, d)?)?));
     }
-    let list: Vec<&RawValue> = if text.starts_with(b"[") {
-        serde_json::from_slice(text).map_err(wrong)?
-    } else {
-        match serde_json::from_slice::<Body<'_>>(text) {
-            Ok(body) => body.rows,
-            // A single row.
-            Err(_) if text.starts_with(b"{") => vec![serde_json::from_slice(text).map_err(wrong)?],
-            Err(error) => return Err(wrong(error)),
-        }
-    };
+    let list: Vec<&RawValue> = serde_json::from_slice(text).map_err(|e| wrong(&e))?;
+    if let Some(names) = names {
+        return named(served, names, &list, limits, exec);
+    }
     // One row of numbers may stand alone.
     let flat = list.first().is_some_and(|first| !first.get().starts_with(['[', '{']));
     if flat {
@@ -98,18 +156,58 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
             return sequences(served, &texts, exec);
         }
         if single {
-            let line =
-                text.iter().map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { *b }).collect::<Vec<u8>>();
-            return read(served, Form::JsonLines, &line, exec);
+            return lines(served, &[serde_json::from_slice(text).map_err(|e| wrong(&e))?], exec);
         }
     }
     check_rows(list.len(), limits)?;
-    let mut lines = Vec::with_capacity(text.len() + list.len());
-    for row in list {
-        lines.extend(row.get().bytes().map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { b }));
-        lines.push(b'\n');
+    lines(served, &list, exec)
+}
+
+/// Arrays whose values have names, as data frames are written.
+fn named(
+    served: &Served,
+    names: &[Cow<'_, str>],
+    list: &[&RawValue],
+    limits: &Limits,
+    exec: Exec,
+) -> Result<Rows, Refusal> {
+    check_rows(list.len(), limits)?;
+    let mut cells: Vec<&RawValue> = Vec::with_capacity(list.len() * names.len());
+    for (i, row) in list.iter().enumerate() {
+        let before = cells.len();
+        let row: Vec<&RawValue> = serde_json::from_str(row.get()).map_err(|_| {
+            Refusal::bad(format!("row {}: expected an array, as `columns` has the names", i + 1))
+        })?;
+        cells.extend(row);
+        let got = cells.len() - before;
+        if got != names.len() {
+            let (row, names) = (i + 1, names.len());
+            return Err(Refusal::bad(format!(
+                "row {row}: got {got} values, but `columns` has {names} names"
+            )));
+        }
     }
-    read(served, Form::JsonLines, &lines, exec)
+    if names.is_empty() {
+        return Err(Refusal::bad("`columns` has no names"));
+    }
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let cell = |i: usize, j: usize| without_breaks(cells[i * names.len() + j].get());
+    read_cells(served, list.len(), Some(&names), cell, exec)
+}
+
+/// Rows as lines of JSON.
+fn lines(served: &Served, rows: &[&RawValue], exec: Exec) -> Result<Rows, Refusal> {
+    let mut lines = String::with_capacity(rows.iter().map(|row| row.get().len() + 1).sum());
+    for row in rows {
+        lines.push_str(&without_breaks(row.get()));
+        lines.push('\n');
+    }
+    read(served, Form::JsonLines, lines.as_bytes(), exec)
+}
+
+/// JSON on one line: breaks between values are blanks, and strings have none.
+fn without_breaks(json: &str) -> Cow<'_, str> {
+    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
 }
 
 /// Sequences of a model's letters, as the readers take them.
@@ -138,9 +236,12 @@ fn read(served: &Served, form: Form, body: &[u8], exec: Exec) -> Result<Rows, Re
         options.resize = Some((shape.height, shape.width));
         options.grey = shape.channels == 1;
     }
+    // A model that does not say how many columns it takes cannot tell rows from rows with a label: those who ask send rows.
+    if served.columns.is_none() && form == Form::JsonLines {
+        options.label = LabelColumn::None;
+    }
     let read = |options| served.model.read_rows(options, |options| read_bytes(BODY, body, options));
     let mut data = read(options.clone())?;
-    // A model that does not say how many columns it takes cannot tell rows from rows with a label: those who ask send rows.
     if served.columns.is_none() && data.target_from.as_ref().is_some_and(|from| from.guessed) {
         data = read(ReadOptions { label: LabelColumn::None, ..options })?;
     }

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tower_service::Service as _;
 
+use super::eager::Eager;
 use super::lanes::Lanes;
 use super::patient::Patient;
 use super::rest::Rest;
@@ -60,6 +61,9 @@ impl Statuses {
         (100..).zip(counts).filter(|(_, count)| *count > 0)
     }
 }
+
+/// Who asks, who answers, and the word to stop.
+type Client = (SocketAddr, Router, watch::Receiver<bool>);
 
 /// A server that can be run.
 pub struct Shell {
@@ -172,9 +176,9 @@ impl Shell {
                 }
             };
             let (shell, app, stopped) = (Arc::clone(&self), app.clone(), stopped.clone());
-            lanes.spawn(socket, move |socket| async move {
+            lanes.spawn(socket, move |socket, eager| async move {
                 shell.counts.open.fetch_add(1, Ordering::Relaxed);
-                shell.greeted(socket, peer, app, stopped).await;
+                shell.greeted(socket, eager, (peer, app, stopped)).await;
                 shell.counts.open.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
@@ -187,30 +191,23 @@ impl Shell {
     }
 
     /// A connection, after the greetings of TLS where it has any.
-    async fn greeted(
-        self: &Arc<Self>,
-        socket: tokio::net::TcpStream,
-        peer: SocketAddr,
-        app: Router,
-        stopped: watch::Receiver<bool>,
-    ) {
+    async fn greeted(self: &Arc<Self>, socket: tokio::net::TcpStream, eager: Eager, client: Client) {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let greeting = tokio::time::timeout(self.limits.head_time, tls.acceptor().accept(socket)).await;
             if let Ok(Ok(socket)) = greeting {
-                self.connection(socket, peer, app, stopped).await;
+                self.connection(socket, eager, client).await;
             }
             return;
         }
-        self.connection(socket, peer, app, stopped).await;
+        self.connection(socket, eager, client).await;
     }
 
     async fn connection(
         self: &Arc<Self>,
         socket: impl AsyncRead + AsyncWrite + Unpin,
-        peer: SocketAddr,
-        app: Router,
-        mut stopped: watch::Receiver<bool>,
+        eager: Eager,
+        (peer, app, mut stopped): Client,
     ) {
         let answer = hyper::service::service_fn(|request: Request<hyper::body::Incoming>| {
             let (shell, app) = (Arc::clone(self), app.clone());
@@ -218,8 +215,8 @@ impl Shell {
         });
         let mut server = http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(self.limits.head_time);
-        let connection =
-            server.serve_connection(TokioIo::new(Patient::new(socket, self.limits.body_time)), answer);
+        let socket = Patient::new(socket, self.limits.body_time, eager);
+        let connection = server.serve_connection(TokioIo::new(socket), answer);
         tokio::pin!(connection);
         // What goes wrong on a connection is the client's own doing, and it is told where it can be.
         tokio::select! {

@@ -12,6 +12,8 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::eager::Eager;
+
 /// Threads per lane for work that would hold up its connections, such as large bodies.
 const ASIDE: usize = 64;
 
@@ -20,6 +22,8 @@ const ASIDE: usize = 64;
 pub struct Lanes {
     all: Vec<Lane>,
     end: watch::Sender<bool>,
+    /// Whether a thread may look for work while others have some.
+    spare: bool,
 }
 
 #[derive(Debug)]
@@ -33,7 +37,8 @@ impl Lanes {
     /// So many threads, at least one.
     pub fn start(threads: usize) -> std::io::Result<Self> {
         let (end, ended) = watch::channel(false);
-        let mut lanes = Lanes { all: Vec::new(), end };
+        let spare = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
+        let mut lanes = Lanes { all: Vec::new(), end, spare };
         for i in 0..threads.max(1) {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -54,15 +59,16 @@ impl Lanes {
     pub(super) fn spawn<F: Future<Output = ()> + Send + 'static>(
         &self,
         socket: std::net::TcpStream,
-        serve: impl FnOnce(TcpStream) -> F + Send + 'static,
+        serve: impl FnOnce(TcpStream, Eager) -> F + Send + 'static,
     ) {
         let Some(lane) = self.all.iter().min_by_key(|lane| lane.open.load(Ordering::Relaxed)) else { return };
         let open = Arc::clone(&lane.open);
         open.fetch_add(1, Ordering::Relaxed);
+        let eager = Eager::new(self.spare.then(|| Arc::clone(&open)));
         lane.handle.spawn(async move {
             // It is this thread's reactor that watches the socket from here on.
             match TcpStream::from_std(socket) {
-                Ok(socket) => serve(socket).await,
+                Ok(socket) => serve(socket, eager).await,
                 Err(error) => tracing::warn!("a connection could not be served: {error}"),
             }
             open.fetch_sub(1, Ordering::Relaxed);

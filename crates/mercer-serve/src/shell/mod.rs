@@ -4,6 +4,7 @@
 //! application can stand on the same shell.
 
 mod connection;
+mod eager;
 mod guard;
 mod lanes;
 mod limits;

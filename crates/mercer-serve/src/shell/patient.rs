@@ -10,17 +10,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::eager::Eager;
+
 /// A socket with a time limit for each write.
 pub(super) struct Patient<S> {
     socket: S,
     time: Duration,
     /// The end of the wait, while a write waits.
     end: Option<Pin<Box<Sleep>>>,
+    /// How its next request is waited for.
+    eager: Eager,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(socket: S, time: Duration) -> Self {
-        Patient { socket, time, end: None }
+    pub(super) fn new(socket: S, time: Duration, eager: Eager) -> Self {
+        Patient { socket, time, end: None, eager }
     }
 }
 
@@ -41,19 +45,35 @@ impl<S: Unpin> Patient<S> {
     }
 }
 
+impl<S> Patient<S> {
+    fn sent(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.eager.sent();
+        }
+        written
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_read(cx, buffer)
+        let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        if read.is_ready() {
+            self.eager.came();
+        } else {
+            self.eager.look(cx);
+        }
+        read
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.within(cx, |socket, cx| socket.poll_write(cx, bytes))
+        let written = self.within(cx, |socket, cx| socket.poll_write(cx, bytes));
+        self.sent(written)
     }
 
     fn poll_write_vectored(
@@ -61,7 +81,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.within(cx, |socket, cx| socket.poll_write_vectored(cx, parts))
+        let written = self.within(cx, |socket, cx| socket.poll_write_vectored(cx, parts));
+        self.sent(written)
     }
 
     fn is_write_vectored(&self) -> bool {

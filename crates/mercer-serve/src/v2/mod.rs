@@ -23,7 +23,7 @@ use crate::error::Refusal;
 use crate::outputs::{Output, WARNING, Wanted};
 use crate::shell;
 
-pub(crate) use numbers::Numbers;
+pub(crate) use numbers::{MOST_DIMENSIONS, Numbers};
 pub use request::{Request, parse};
 pub(crate) use request::{check_depth, without_mark};
 pub use tensor::{Datatype, Flat, Tensor};

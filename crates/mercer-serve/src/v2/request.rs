@@ -1,7 +1,11 @@
 //! An inference request: JSON, and behind it the bytes of tensors that say so.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -15,19 +19,18 @@ pub struct Request<'a> {
     #[serde(borrow, default)]
     pub id: Option<Cow<'a, str>>,
     /// What holds for the whole request.
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default, deserialize_with = "object_or_default")]
     pub parameters: Parameters,
     /// The tensors.
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "objects")]
     pub inputs: Vec<Input<'a>>,
     /// What is asked for; all outputs where it is not there.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "objects_or_none")]
     pub outputs: Option<Vec<Wanted<'a>>>,
 }
 
 /// Parameters of requests, inputs and outputs; others are ignored.
 #[derive(Debug, Default, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the protocol's own names")]
 pub struct Parameters {
     /// Whether outputs are wanted in binary form.
     #[serde(default, deserialize_with = "or_default")]
@@ -38,6 +41,26 @@ pub struct Parameters {
     /// Whether this output is wanted in binary form.
     #[serde(default)]
     pub binary_data: Option<bool>,
+    /// Where other servers find or leave values: who asks for it would wait for them there.
+    #[serde(default)]
+    shared_memory_region: Option<IgnoredAny>,
+    /// How many classes other servers rank as text in place of an output.
+    #[serde(default)]
+    classification: Option<IgnoredAny>,
+}
+
+impl Parameters {
+    /// Fails for what would change the meaning of values if it were ignored.
+    fn check(&self, of: impl Fn() -> String) -> Result<(), Refusal> {
+        let unsupported = if self.shared_memory_region.is_some() {
+            "shared memory is not supported; values are sent as JSON or as binary tensors"
+        } else if self.classification.is_some() {
+            "the classification extension is not supported; the outputs `label` and `score` tell the classes"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::bad(format!("{}: {unsupported}", of())))
+    }
 }
 
 /// A tensor.
@@ -51,7 +74,7 @@ pub struct Input<'a> {
     /// The type of its values.
     pub datatype: Datatype,
     /// How it is sent.
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default, deserialize_with = "object_or_default")]
     pub parameters: Parameters,
     /// Its values as JSON has them, until they are compared with the shape.
     #[serde(borrow, default, rename = "data")]
@@ -68,13 +91,53 @@ pub struct Wanted<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// How it is wanted.
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default, deserialize_with = "object_or_default")]
     pub parameters: Parameters,
 }
 
 /// Some clients write `null` for what they leave out.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
+/// An object of JSON: what is derived takes arrays of the fields in their order too, which the protocol does not know.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Fields(PhantomData))
+    }
+}
+
+struct Fields<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+fn object_or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Option::<Object<T>>::deserialize(from).map(|object| object.map(|Object(all)| all).unwrap_or_default())
+}
+
+fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    Vec::<Object<T>>::deserialize(from).map(|all| all.into_iter().map(|Object(one)| one).collect())
+}
+
+fn objects_or_none<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let all = Option::<Vec<Object<T>>>::deserialize(from)?;
+    Ok(all.map(|all| all.into_iter().map(|Object(one)| one).collect()))
 }
 
 /// Reads a request. `header` is the length of the JSON, where bytes of tensors follow it.
@@ -92,11 +155,17 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
     check_depth(json, depth)?;
     let not_json =
         |e: serde_json::Error| Refusal::bad(format!("the request is not an inference request in JSON: {e}"));
-    let mut request: Request<'_> = serde_json::from_slice(json).map_err(not_json)?;
+    let Object(mut request): Object<Request<'_>> = serde_json::from_slice(json).map_err(not_json)?;
+    request.parameters.check(|| "the request".into())?;
+    for output in request.outputs.iter().flatten() {
+        output.parameters.check(|| format!("output `{}`", output.name))?;
+    }
     for input in &mut request.inputs {
         let name = &input.name;
+        input.parameters.check(|| format!("input `{name}`"))?;
         if let Some(given) = input.given.take() {
-            let given = Given::read(given.get()).map_err(not_json)?;
+            let wrong = |e| Refusal::bad(format!("input `{name}`: {e} of its data"));
+            let given = Given::read(given.get()).map_err(wrong)?;
             input.data = Some(given.of_shape(name, &input.shape)?);
         }
         match (input.parameters.binary_data_size, &input.data) {

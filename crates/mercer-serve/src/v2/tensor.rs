@@ -1,5 +1,6 @@
 //! Tensors of requests: datatypes, values as JSON (flat or nested) and as bytes, and shapes that are believed only if they fit.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -10,8 +11,7 @@ use super::numbers::{MOST_DIMENSIONS, Numbers};
 use crate::error::Refusal;
 
 /// The type of a tensor's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the protocol's own names")]
 pub enum Datatype {
     Bool,
@@ -30,7 +30,36 @@ pub enum Datatype {
     Bytes,
 }
 
+impl<'de> Deserialize<'de> for Datatype {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = Cow::<'_, str>::deserialize(from)?;
+        let found = Datatype::ALL.iter().find(|(name, _)| *name == text);
+        found.map(|(_, datatype)| *datatype).ok_or_else(|| {
+            let names: Vec<&str> = Datatype::ALL.iter().map(|(name, _)| *name).collect();
+            D::Error::custom(format!("unknown datatype `{text}`, expected {}", names.join(", ")))
+        })
+    }
+}
+
 impl Datatype {
+    /// All of them, by the protocol's names.
+    pub const ALL: [(&'static str, Datatype); 14] = [
+        ("BOOL", Datatype::Bool),
+        ("UINT8", Datatype::Uint8),
+        ("UINT16", Datatype::Uint16),
+        ("UINT32", Datatype::Uint32),
+        ("UINT64", Datatype::Uint64),
+        ("INT8", Datatype::Int8),
+        ("INT16", Datatype::Int16),
+        ("INT32", Datatype::Int32),
+        ("INT64", Datatype::Int64),
+        ("FP16", Datatype::Fp16),
+        ("BF16", Datatype::Bf16),
+        ("FP32", Datatype::Fp32),
+        ("FP64", Datatype::Fp64),
+        ("BYTES", Datatype::Bytes),
+    ];
+
     /// Bytes per value; none for texts.
     pub fn size(self) -> Option<usize> {
         Some(match self {

@@ -4,6 +4,7 @@ mod bytes;
 mod client;
 mod contract;
 mod doors;
+mod frames;
 mod golden;
 mod kinds;
 mod limits;

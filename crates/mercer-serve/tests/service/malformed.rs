@@ -51,7 +51,7 @@ fn requests_that_lie_are_refused_with_words() {
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP65","data":[1,2]}]}"#,
-            "unknown variant `FP65`",
+            "unknown datatype `FP65`",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":["a","b"]}]}"#,

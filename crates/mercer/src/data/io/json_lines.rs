@@ -60,7 +60,8 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     }
     let width = names.as_ref().map_or(held.width(), Vec::len);
     if width == 0 {
-        return Err(input.fault(Some("objects without keys"), "at least one column"));
+        let got = if names.is_some() { "objects without keys" } else { "arrays without values" };
+        return Err(input.fault(Some(got), "at least one column"));
     }
     let mut next = held.records(&input.name, input.budget, width)?;
     let given = Given { name: &input.name, budget: input.budget, delimiter: b',', names };
@@ -528,6 +529,7 @@ mod tests {
             ("{\"a\": 1} {\"a\": 2}\n", "trailing characters"),
             ("{\"a\": 1e999}\n", "number out of range"),
             ("{}\n{}\n", "objects without keys"),
+            ("[]\n[]\n", "arrays without values"),
         ] {
             let message = read(text).expect_err(text).to_string();
             assert!(message.contains(&part.replace('"', "\\\"")) || message.contains(part), "{message}");
