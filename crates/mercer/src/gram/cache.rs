@@ -14,8 +14,13 @@ const CHEAP: f64 = (384 << 20) as f64;
 /// Multiply-adds per value up to which values count as cheap: clearing fresh memory for a value costs about as much.
 const CLEARING: f64 = 32.0;
 
-/// Bytes of rows that are computed at once where others must make way.
-const BATCH: usize = 16 << 20;
+/// Number of rows of n values that are computed at once where their memory is used again for the next: 4 MiB per thread, up
+/// to four, so that they are still in cache when they are read. A multiple of eight, as sums take eight rows at a time: they do not
+/// depend on the number of threads then.
+pub(crate) fn batch<T>(n: usize, exec: Exec) -> usize {
+    let bytes = (4 << 20) * exec.threads().clamp(1, 4);
+    (bytes / (n.max(1) * size_of::<T>()) / 8 * 8).clamp(16, 256)
+}
 
 /// At most `capacity` rows of n values.
 #[derive(Debug)]
@@ -115,8 +120,7 @@ impl<T: Real> RowCache<T> {
         }
         if !rest.is_empty() {
             let victims = self.oldest(rest.len());
-            // In batches of a few megabytes, so that the buffer stays within cache and budget.
-            let batch = (BATCH / (n * size_of::<T>())).clamp(16, 256).min(self.capacity.max(1));
+            let batch = batch::<T>(n, exec).min(self.capacity.max(1));
             if self.scratch.len() < batch.min(rest.len()) * n {
                 self.scratch = Buffer::stale(batch.min(rest.len()) * n);
             }

@@ -20,6 +20,7 @@ use super::newton;
 use super::pair::{Direct, Rule};
 use super::state::State;
 use super::{Groups, Job, Method, Shift};
+use crate::gram;
 
 /// Problems of fewer rows are solved as they are, and parts have at most so many rows.
 const LEAST: usize = 16_384;
@@ -36,9 +37,6 @@ const STEPS: u64 = 20;
 /// those at their bounds. Of few support vectors, parts find several times too many.
 const SUPPORT: f64 = 0.2;
 const BOUNDED: f64 = 0.5;
-
-/// Bytes of rows that are computed at once for the gradient.
-const BATCH: usize = 16 << 20;
 
 /// The new values of a part's variables, and the steps they took.
 struct Solved {
@@ -133,7 +131,7 @@ fn deal(linear: &[f64], count: usize) -> Vec<Vec<u32>> {
 fn add_rows(state: &mut State<'_>, job: &mut Job<'_, '_>) {
     let (n, exec) = (state.n, job.params.exec);
     let (rows, coef) = state.support();
-    let batch = (BATCH / (n * size_of::<f32>())).clamp(16, 256);
+    let batch = gram::batch::<f32>(n, exec);
     let mut values = Buffer::<f32>::stale(batch * n);
     for (rows, coef) in rows.chunks(batch).zip(coef.chunks(batch)) {
         let values = &mut values[..rows.len() * n];
