@@ -4,6 +4,8 @@
 //! The tile function computes values; this file divides the work, distributes it over threads, and writes. A
 //! symmetric matrix is computed on and below the diagonal only and mirrored from the tile in cache.
 
+use std::cell::Cell;
+
 use rayon::prelude::*;
 
 use crate::Real;
@@ -159,13 +161,13 @@ fn writer<T: Real>(bytes: usize) -> fn(&mut [T], &[T]) {
 fn each<T: Real>(tiles: &[Tile], threads: usize, work: impl Fn(Tile, &mut [T]) + Sync) {
     // No larger than the largest tile: fresh memory costs more than the values of a small tile.
     let size = tiles.iter().map(|t| t.rows * t.cols).max().unwrap_or(0);
-    let run = |tiles: &[Tile], scratch: &mut Vec<T>| {
+    let run = |tiles: &[Tile], scratch: &mut [T]| {
         for &t in tiles {
             work(t, &mut scratch[..t.rows * t.cols]);
         }
     };
     if threads <= 1 || tiles.len() <= 1 {
-        run(tiles, &mut vec![T::ZERO; size]);
+        T::with_scratch(size, |scratch| run(tiles, scratch));
         return;
     }
     // Pieces small enough to even out a thread that is held up, large enough to keep its operand in cache.
@@ -173,12 +175,15 @@ fn each<T: Real>(tiles: &[Tile], threads: usize, work: impl Fn(Tile, &mut [T]) +
     let next = std::sync::atomic::AtomicUsize::new(0);
     let pieces: Vec<&[Tile]> = tiles.chunks(piece).collect();
     (0..threads.min(pieces.len())).into_par_iter().for_each(|_| {
-        // Allocated on first use: a thread that arrives when all tiles are done needs none.
-        let mut scratch = Vec::new();
-        while let Some(piece) = pieces.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            scratch.resize(size, T::ZERO);
-            run(piece, &mut scratch);
-        }
+        let take = || pieces.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        // A thread that arrives when all tiles are done needs no scratch memory.
+        let Some(first) = take() else { return };
+        T::with_scratch(size, |scratch| {
+            run(first, scratch);
+            while let Some(piece) = take() {
+                run(piece, scratch);
+            }
+        });
     });
 }
 
@@ -194,8 +199,12 @@ fn transpose_band<T: Real>(values: &[T], rows: usize, cols: usize, first: usize,
     T::band8(values, rows, cols, first, band);
 }
 
-/// Transposing eight columns at a time, compiled for each instruction set.
+/// What tiles need of a type: transposing eight columns at a time, compiled for each instruction set, and scratch memory.
 pub trait Transpose: Sized {
+    /// Calls `work` with `size` numbers of any value, which stay with the thread for its next tile: blocks of few rows are
+    /// computed thousands of times per fit, and clearing new memory for each would cost as much as their values.
+    fn with_scratch<R>(size: usize, work: impl FnOnce(&mut [Self]) -> R) -> R;
+
     /// `band[c * TILE + r] = values[r * cols + first + c]` for c below 8.
     fn band8(values: &[Self], rows: usize, cols: usize, first: usize, band: &mut [Self; 8 * TILE]);
 }
@@ -226,6 +235,20 @@ macro_rules! transpose {
             }
         }
         impl Transpose for $t {
+            fn with_scratch<R>(size: usize, work: impl FnOnce(&mut [$t]) -> R) -> R {
+                thread_local! {
+                    static KEPT: Cell<Vec<$t>> = const { Cell::new(Vec::new()) };
+                }
+                // Taken out while it is used: `work` may need scratch memory of its own.
+                let mut scratch = KEPT.take();
+                if scratch.len() < size {
+                    scratch.resize(size, 0.0);
+                }
+                let result = work(&mut scratch[..size]);
+                KEPT.set(scratch);
+                result
+            }
+
             fn band8(values: &[$t], rows: usize, cols: usize, first: usize, band: &mut [$t; 8 * TILE]) {
                 $name(values, rows, cols, first, band);
             }

@@ -4,12 +4,23 @@
 //! free room is computed in place; only when rows must be evicted is it computed in a buffer and copied.
 
 use mercer_num::{Buffer, Real};
+use rayon::prelude::*;
+
+use crate::exec::Exec;
 
 /// Bytes of kernel values that are kept however cheap they are.
 const CHEAP: f64 = (384 << 20) as f64;
 
 /// Multiply-adds per value up to which values count as cheap: clearing fresh memory for a value costs about as much.
 const CLEARING: f64 = 32.0;
+
+/// Number of rows of n values that are computed at once where their memory is used again for the next: 4 MiB per thread, up
+/// to four, so that they are still in cache when they are read. A multiple of eight, as sums take eight rows at a time: they do not
+/// depend on the number of threads then.
+pub(crate) fn batch<T>(n: usize, exec: Exec) -> usize {
+    let bytes = (4 << 20) * exec.threads().clamp(1, 4);
+    (bytes / (n.max(1) * size_of::<T>()) / 8 * 8).clamp(16, 256)
+}
 
 /// At most `capacity` rows of n values.
 #[derive(Debug)]
@@ -78,7 +89,12 @@ impl<T: Real> RowCache<T> {
     ///
     /// # Panics
     /// If there are more rows than fit into the cache.
-    pub(crate) fn fetch(&mut self, rows: &[u32], mut compute: impl FnMut(&[u32], &mut [T])) -> usize {
+    pub(crate) fn fetch(
+        &mut self,
+        rows: &[u32],
+        exec: Exec,
+        mut compute: impl FnMut(&[u32], &mut [T]),
+    ) -> usize {
         self.clock += 1;
         let mut missing: Vec<u32> = Vec::new();
         for &r in rows {
@@ -104,20 +120,19 @@ impl<T: Real> RowCache<T> {
         }
         if !rest.is_empty() {
             let victims = self.oldest(rest.len());
-            // In batches of a few megabytes, so that the buffer stays within cache and budget.
-            let batch = ((4 << 20) / (n * size_of::<T>())).clamp(16, 256).min(self.capacity.max(1));
+            let batch = batch::<T>(n, exec).min(self.capacity.max(1));
             if self.scratch.len() < batch.min(rest.len()) * n {
                 self.scratch = Buffer::stale(batch.min(rest.len()) * n);
             }
             for (rows, slots) in rest.chunks(batch).zip(victims.chunks(batch)) {
                 compute(rows, &mut self.scratch[..rows.len() * n]);
-                for ((&r, &slot), values) in rows.iter().zip(slots).zip(self.scratch.chunks(n)) {
+                copy_rows(&mut self.values, slots, &self.scratch, n, exec);
+                for (&r, &slot) in rows.iter().zip(slots) {
                     let s = slot as usize;
                     self.slot_of[self.row_of[s] as usize] = NONE;
                     self.slot_of[r as usize] = slot;
                     self.row_of[s] = r;
                     self.used[s] = self.clock;
-                    self.values[s * n..(s + 1) * n].copy_from_slice(values);
                 }
             }
         }
@@ -133,6 +148,25 @@ impl<T: Real> RowCache<T> {
         slots.truncate(count);
         slots.sort_unstable();
         slots
+    }
+}
+
+/// Copies consecutive rows of n values to these slots, which ascend, on all threads: one thread would take as long as all
+/// together need to compute the rows.
+fn copy_rows<T: Real>(values: &mut [T], slots: &[u32], rows: &[T], n: usize, exec: Exec) {
+    let (mut rest, mut passed) = (values, 0);
+    let places = slots.iter().map(|&slot| {
+        let (_, from) = std::mem::take(&mut rest).split_at_mut((slot as usize - passed) * n);
+        let (place, behind) = from.split_at_mut(n);
+        (rest, passed) = (behind, slot as usize + 1);
+        place
+    });
+    let pairs = places.zip(rows.chunks_exact(n));
+    if exec.for_work(slots.len() * n).threads() == 1 {
+        pairs.for_each(|(place, row)| place.copy_from_slice(row));
+    } else {
+        let pairs: Vec<_> = pairs.collect();
+        pairs.into_par_iter().for_each(|(place, row)| place.copy_from_slice(row));
     }
 }
 
@@ -153,14 +187,14 @@ mod tests {
 
     #[test]
     fn rows_are_right_whatever_had_to_make_way() {
-        let n = 37;
-        for room in [2, 5, 37] {
+        // Short rows, and rows so long that several threads copy them.
+        for (n, room, threads) in [(37, 2, 1), (37, 5, 2), (37, 37, 2), (40_000, 30, 3)] {
             let mut cache = RowCache::<f32>::new(n, room * n * 4, 1);
             assert_eq!(cache.capacity(), room);
             let mut computed = 0;
-            for round in 0..200_u32 {
+            for round in 0..if n == 37 { 200 } else { 4_u32 } {
                 let want: Vec<u32> = (0..room as u32).map(|p| (round * 7 + p * p * 3) % n as u32).collect();
-                computed += cache.fetch(&want, |rows, out| {
+                computed += cache.fetch(&want, Exec::one().with_threads(threads), |rows, out| {
                     for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
                         out.iter_mut().enumerate().for_each(|(j, v)| *v = value(r, j));
                     }
@@ -190,11 +224,11 @@ mod tests {
     fn the_least_recently_used_goes() {
         let mut cache = RowCache::<f32>::new(10, 3 * 10 * 4, 1);
         let fill = |_: &[u32], _: &mut [f32]| {};
-        cache.fetch(&[0], fill);
-        cache.fetch(&[1], fill);
-        cache.fetch(&[2], fill);
-        cache.fetch(&[0], fill);
-        cache.fetch(&[3], fill);
+        cache.fetch(&[0], Exec::one(), fill);
+        cache.fetch(&[1], Exec::one(), fill);
+        cache.fetch(&[2], Exec::one(), fill);
+        cache.fetch(&[0], Exec::one(), fill);
+        cache.fetch(&[3], Exec::one(), fill);
         assert!(cache.has(0) && !cache.has(1) && cache.has(2) && cache.has(3));
     }
 }

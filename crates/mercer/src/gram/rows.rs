@@ -78,6 +78,11 @@ pub trait Rows: Sync {
         true
     }
 
+    /// Whether other problems use the rows that this one asks for, so that it should ask for few.
+    fn shared(&self) -> bool {
+        false
+    }
+
     /// The device that keeps the rows; `None` for the CPU.
     fn owner(&self) -> Option<Owner> {
         None

@@ -17,6 +17,9 @@ use crate::exec::Exec;
 /// Smallest number of variables that is worth a thread of its own.
 const LEAST_PIECE: usize = 4096;
 
+/// Minimum number of cached variables that violate only against others whose rows are not cached.
+const OTHERS: usize = 16;
+
 /// Applies `look` to consecutive runs of the variables, in parallel; results are in order.
 fn by_pieces<A: Send>(total: usize, exec: Exec, look: impl Fn(Range<usize>) -> A + Sync) -> Vec<A> {
     let pieces = exec.threads().min(total / LEAST_PIECE).max(1);
@@ -61,7 +64,7 @@ fn violation(flags: u8, group: usize, gradient: f64, bracket: &Bracket) -> f64 {
 
 /// A hash that breaks ties between equal candidates, so that the order of the data (sorted by class, for example)
 /// does not decide.
-fn scatter(v: u32) -> u32 {
+pub(super) fn scatter(v: u32) -> u32 {
     let mixed = (v ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b1);
     (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b)
 }
@@ -155,7 +158,7 @@ impl Survey {
         most: usize,
         exec: Exec,
     ) -> Choice {
-        let lists = by_pieces(state.total, exec, |piece| self.candidates(state, &here, fetch > 0, piece));
+        let lists = by_pieces(state.total, exec, |piece| self.candidates(state, &here, fetch, piece));
         let mut lists = lists.into_iter();
         let mut all = lists.next().expect("at least one piece");
         for list in lists {
@@ -173,7 +176,7 @@ impl Survey {
         let missing = above.len() + below.len();
         keep_worst(&mut kept, most.saturating_sub(missing));
         // The maximal violating pair must be included, or a round could make no progress.
-        keep_worst(&mut others, fetch.max(16).min(most.saturating_sub(missing + kept.len()).max(2)));
+        keep_worst(&mut others, fetch.max(OTHERS).min(most.saturating_sub(missing + kept.len()).max(2)));
         // Each paired with whether its row was missing.
         let here = [&kept, &others].into_iter().flatten().map(|c| (c.variable, false));
         let fetched = [&below, &above].into_iter().flatten().map(|c| (c.variable, true));
@@ -191,7 +194,7 @@ impl Survey {
         &self,
         state: &State<'_>,
         here: impl Fn(u32) -> bool,
-        fetch: bool,
+        fetch: usize,
         piece: Range<usize>,
     ) -> Candidates {
         let mut found = Candidates::default();
@@ -207,12 +210,16 @@ impl Survey {
                 } else if worst > 0.0 {
                     found.others.push(Candidate { violation: worst, variable });
                 }
-            } else if worst > 0.0 && fetch {
+            } else if worst > 0.0 && fetch > 0 {
                 let from_above = flags & low_bit(group) != 0 && g - self.all[group].lowest >= worst;
                 let list = if from_above { &mut found.above } else { &mut found.below };
                 list.push(Candidate { violation: worst, variable });
             }
         }
+        // No more of a piece can be among the worst of all.
+        keep_worst(&mut found.below, fetch);
+        keep_worst(&mut found.above, fetch);
+        keep_worst(&mut found.others, fetch.max(OTHERS));
         found
     }
 }

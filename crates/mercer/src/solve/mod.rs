@@ -28,6 +28,7 @@ mod linear;
 pub(crate) mod network;
 mod newton;
 mod pair;
+mod parts;
 mod path;
 pub(crate) mod perceptron;
 mod problem;
@@ -389,6 +390,9 @@ fn solve_here(
         chunking::solve(&mut state, &mut job)?
     } else {
         let mut engine = Engine::new(problem, params, &mut job);
+        if matches!(engine, Engine::Cached(_)) {
+            parts::start(&mut state, &mut job);
+        }
         exact::run(&mut state, &mut engine, &mut job)
     };
     let objective = state.objective();

@@ -213,27 +213,29 @@ impl<'p> State<'p> {
         change.iter().enumerate().filter(|&(_, &c)| c != 0.0).map(|(r, &c)| (r as u32, c)).unzip()
     }
 
-    /// `f += sum of change * row`. Columns are divided among threads, so the sums do not depend on the number of
-    /// threads.
+    /// `f += sum of change * row`, on rows that are in memory.
     pub(super) fn update<S: Store + Sync>(&mut self, store: &S, rows: &[u32], change: &[f64], exec: Exec)
     where
         S::T: Element,
     {
         let rows: Vec<&[S::T]> = rows.iter().map(|&r| store.row(r)).collect();
+        self.add(&rows, change, exec);
+    }
+
+    /// The same for any rows. Columns are divided among threads, so the sums do not depend on the number of threads.
+    pub(super) fn add<T: Element>(&mut self, rows: &[&[T]], change: &[f64], exec: Exec) {
         let work = rows.len() * self.n;
         let pieces = if work < 1 << 18 { 1 } else { exec.threads() };
         if pieces == 1 {
-            pass::accumulate(&mut self.f, &rows, change);
+            pass::accumulate(&mut self.f, rows, change);
             return;
         }
         // Pieces of whole cache lines, so that threads rarely write to the same one.
         let piece = self.n.div_ceil(pieces).next_multiple_of(16);
         rayon::scope(|scope| {
             for (p, f) in self.f.chunks_mut(piece).enumerate() {
-                let rows = &rows;
                 scope.spawn(move |_| {
-                    let part: Vec<&[S::T]> =
-                        rows.iter().map(|r| &r[p * piece..p * piece + f.len()]).collect();
+                    let part: Vec<&[T]> = rows.iter().map(|r| &r[p * piece..p * piece + f.len()]).collect();
                     pass::accumulate(f, &part, change);
                 });
             }

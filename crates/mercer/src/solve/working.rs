@@ -102,7 +102,7 @@ pub(super) fn solve<T: Element>(
         let fetch = if hold { 0 } else { batch };
         let choice = survey.choose(state, |r| cache.has(r), fetch, most, job.params.exec);
         let columns: Vec<u32> = choice.variables.iter().map(|&v| v % n as u32).collect();
-        job.kernel_values += cache.fetch(&columns, &mut compute) as u64 * n as u64;
+        job.kernel_values += cache.fetch(&columns, job.params.exec, &mut compute) as u64 * n as u64;
 
         let mut local = state.local(Some(&choice.variables));
         let mut rows = Gathered::new(&*cache, columns, job.params.exec.budget() / 8, &mut gathered);

@@ -2,7 +2,7 @@
 //!
 //! Machines share kernel values. One-vs-one: the square block of each class is computed once, the values between two
 //! classes by their machine alone, so that no value is computed twice. One-vs-rest: the whole matrix, if it fits.
-//! Machines are trained in parallel, the largest first, each on one thread; idle threads help with the blocks and
+//! Machines are trained in parallel, the largest or hardest first, each on one thread; idle threads help with the blocks and
 //! sums of running machines, and a single machine gets all threads. The result does not depend on the assignment of
 //! threads.
 
@@ -251,7 +251,12 @@ impl<'a> Plan<'a> {
             fitted.info.kernel_values += (classes.rows(a).len() * classes.rows(b).len()) as u64;
             Ok(fitted)
         };
-        let mut fitted = side_by_side(workers, &self.order(), || Buffer::zeroed(0), job)?;
+        let order = if workers > 1 && workers < self.machines.len() {
+            probe::hardest_first(self, &members).unwrap_or_else(|| self.order())
+        } else {
+            self.order()
+        };
+        let mut fitted = side_by_side(workers, &order, || Buffer::zeroed(0), job)?;
         // The square blocks are shared by all machines of a class.
         fitted[0].info.kernel_values +=
             (0..k).filter(|&c| classes.kept(c)).map(|c| half(classes.rows(c).len())).sum::<u64>();

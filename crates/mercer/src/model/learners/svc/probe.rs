@@ -9,7 +9,8 @@
 use super::fit::Plan;
 use super::params::SvcParams;
 use crate::data::{Labels, Targets, Transformations};
-use crate::model::Sample;
+use crate::gram;
+use crate::model::{Sample, Sides};
 use crate::watch::silent;
 
 /// Matrices of at most this many rows are computed without an estimate, which would cost more.
@@ -34,6 +35,51 @@ pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>], shared: bool) 
         ASKED * more * times.powf(power)
     };
     Some(members.iter().enumerate().map(grown).collect())
+}
+
+/// Rows of each class in the estimate of how hard pairs are, and rows of the largest class from which it is made. Smaller
+/// pairs are trained on whole matrices, whose memory each thread keeps for its next pair if the largest comes first.
+const LOOK: usize = 32;
+const WORTH_LOOK: usize = 4096;
+
+/// Pairs of classes in the order in which they should be trained side by side: those that are likely to take longest first,
+/// so that no thread is left with one at the end. Time grows with the rows and with the share of support vectors, which
+/// grows as the distance between the classes' means in feature space falls: that is measured on few rows. `None` where it is
+/// not worth the look. The order does not change the machines.
+pub(super) fn hardest_first(plan: &Plan<'_>, members: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let largest = members.iter().map(Vec::len).max()?;
+    if largest < WORTH_LOOK || members.len() * LOOK > LARGE / 2 || members.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let few = |rows: &Vec<usize>| -> Vec<usize> {
+        let m = rows.len().min(LOOK);
+        (0..m).map(|i| rows[i * rows.len() / m]).collect()
+    };
+    let few: Vec<Vec<usize>> = members.iter().map(few).collect();
+    let points = plan.sample.points.gather(&few.concat());
+    let values = gram::square::<f32>(&plan.kernel, points.view(), plan.exec).ok()?;
+    let starts: Vec<usize> = few
+        .iter()
+        .scan(0, |end, rows| {
+            *end += rows.len();
+            Some(*end - rows.len())
+        })
+        .collect();
+    let mean = |a: usize, b: usize| -> f64 {
+        let columns = starts[b]..starts[b] + few[b].len();
+        let lines = (0..few[a].len()).map(|i| &values[(starts[a] + i) * points.len()..][columns.clone()]);
+        lines.flatten().map(|&v| f64::from(v)).sum::<f64>() / (few[a].len() * few[b].len()) as f64
+    };
+    let hard = |m: usize| -> Option<f64> {
+        let Sides { positive, negative } = plan.machines[m];
+        let (a, b) = (negative? as usize, positive as usize);
+        let apart = mean(a, a) + mean(b, b) - 2.0 * mean(a, b);
+        Some((members[a].len() + members[b].len()) as f64 / apart.max(1e-9))
+    };
+    let hard: Vec<f64> = (0..plan.machines.len()).map(hard).collect::<Option<_>>()?;
+    let mut order: Vec<usize> = (0..hard.len()).collect();
+    order.sort_by(|&a, &b| hard[b].total_cmp(&hard[a]).then(a.cmp(&b)));
+    Some(order)
 }
 
 /// Support vectors of each class in a fit on at most `size` rows of every class: distinct ones, or the sum over
@@ -127,6 +173,33 @@ mod tests {
             let asked = rows_asked(&plan, &plan.members(), true);
             assert_eq!(asked.is_some(), classes < 5000, "{classes}");
         }
+    }
+
+    #[test]
+    fn the_pair_that_overlaps_is_trained_first() {
+        // Four classes on a line; the last two are close together.
+        let centres = [0.0, 8.0, 16.0, 16.5];
+        let n = 4 * WORTH_LOOK;
+        let of_row: Vec<u32> = (0..n as u32).map(|i| i % 4).collect();
+        let mut x = toy::normals(n, 2, 4);
+        x.chunks_mut(2).zip(&of_row).for_each(|(row, &c)| row[0] += centres[c as usize]);
+        let names = (0..4).map(|c| c.to_string()).collect();
+        let targets = Targets::Classes(Labels { names, of_row });
+        let points = Points::dense(x, 2).expect("whole rows");
+        let params = params(Multi::OneVsOne);
+        let plan = Plan::new(&params, Sample::new(&points, &targets), None, Exec::one()).expect("a plan");
+        let order = hardest_first(&plan, &plan.members()).expect("large classes");
+        let Sides { positive, negative } = plan.machines[order[0]];
+        assert_eq!(
+            [negative.expect("a pair").min(positive), negative.expect("a pair").max(positive)],
+            [2, 3]
+        );
+        let mut all = order.clone();
+        all.sort_unstable();
+        assert!(all.iter().copied().eq(0..6));
+        // Small classes are not worth it.
+        let few: Vec<Vec<usize>> = plan.members().iter().map(|rows| rows[1..].to_vec()).collect();
+        assert!(hardest_first(&plan, &few).is_none());
     }
 
     #[test]

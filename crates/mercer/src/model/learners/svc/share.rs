@@ -74,6 +74,10 @@ impl<'a> Kept<'a> {
 }
 
 impl Rows for Kept<'_> {
+    fn shared(&self) -> bool {
+        true
+    }
+
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -87,7 +91,7 @@ impl Rows for Kept<'_> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let room = cache.capacity();
         for (rows, out) in rows.chunks(room).zip(out.chunks_mut(room * n)) {
-            let new = cache.fetch(rows, |missing, out| self.rows.block(missing, out, exec));
+            let new = cache.fetch(rows, exec, |missing, out| self.rows.block(missing, out, exec));
             self.computed.fetch_add(new as u64, Ordering::Relaxed);
             for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
                 out.copy_from_slice(cache.row(r));
