@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::solved::PROGRAM;
 use super::{Landmarks, LargeParams};
 
 use crate::data::io::{Source, drawn, gathered};
@@ -23,12 +24,12 @@ const ROUNDS: usize = 5;
 const PASSES: usize = 10;
 /// Maximum number of rows of a sketch per centre.
 const SKETCH: usize = 30;
-/// The part of the memory that its values may take.
+/// The part that its values may take of the memory beside the program and the factors.
 const SHARE: usize = 6;
+/// The part of all memory that they may take in any case.
+const FEW: usize = 16;
 /// Outputs that a pass computes in the time in which it reads a value from memory.
-const READ: usize = 8;
-/// Multiply-adds in the time in which a map makes a kernel value of a product.
-const MAP: usize = 16;
+const READ: usize = 7;
 /// Maximum mean square of rounding means to a grid, relative to the variance of the rows.
 const ROUNDING: f64 = 1e-3;
 /// Makes the sketch's rows independent of the centres.
@@ -142,23 +143,20 @@ impl Rows<'_> {
     }
 }
 
-/// Work per kernel value in a pass with k outputs, as outputs; rows of so many columns: their values are computed again.
-pub(super) fn work(k: usize, columns: Option<usize>) -> usize {
-    k.max(READ) + columns.map_or(0, |d| (d + MAP) / 2)
-}
-
 impl LargeParams {
-    /// The sketch's rows among n, for m centres and passes of so much work per value; `None`: the centres. More rows mean fewer
-    /// passes, so the sketch costs as much as a few passes, and its values must fit into a part of the memory.
+    /// The sketch's rows among n, for m centres and k outputs; `None`: the centres. More rows mean fewer passes, so the sketch
+    /// costs as much as a few passes, and its values must fit into a part of the memory.
     pub(super) fn standing(
         &self,
         (n, m): (usize, usize),
-        work: usize,
+        k: usize,
         bytes: usize,
         exec: Exec,
     ) -> Option<Vec<usize>> {
-        let cheap = PASSES.saturating_mul(n).saturating_mul(work) / m.max(1);
-        let room = exec.budget() / SHARE / (m * bytes).max(1);
+        let cheap = PASSES.saturating_mul(n).saturating_mul(k.max(READ)) / m.max(1);
+        let left = exec.budget().saturating_sub(PROGRAM as usize + 3 * m * m * bytes);
+        // With little memory the same rows as with much, as long as they are few.
+        let room = (left / SHARE).max(exec.budget() / FEW) / (m * bytes).max(1);
         let many = cheap.min(SKETCH * m).min(room).min(n);
         let drawn_uniformly = self.place == Landmarks::Uniform;
         if many < 2 * m && drawn_uniformly || many == 0 {
@@ -259,9 +257,9 @@ mod tests {
     /// A sketch costs about as much as ten passes, is at least twice and at most thirty times the centres, and fits into memory.
     #[test]
     fn a_sketch_costs_as_much_as_some_passes() {
-        let rows = |n: usize, m: usize, work: usize, memory: u64| {
+        let rows = |n: usize, m: usize, k: usize, memory: u64| {
             let exec = Exec::one().with_memory(memory);
-            LargeParams::default().standing((n, m), work, 8, exec).map(|rows| rows.len())
+            LargeParams::default().standing((n, m), k, 8, exec).map(|rows| rows.len())
         };
         let much = 1 << 40;
         assert_eq!(rows(100_000, 1000, 8, much), Some(8000));
@@ -271,7 +269,8 @@ mod tests {
         let few = rows(100_000, 1000, 80, 1 << 29).expect("a sketch");
         assert!((2000..30_000).contains(&few), "{few}");
         assert_eq!(rows(100_000, 1000, 80, 1 << 20), None);
-        // Few outputs: reading values takes longer than multiplying them. Values that are computed again cost their columns.
-        assert_eq!((work(1, None), work(10, None), work(1, Some(20)), work(10, Some(0))), (8, 10, 26, 18));
+        assert_eq!(rows(100_000, 60, 1, 50 << 20), Some(1800));
+        // Few outputs: reading values takes longer than multiplying them.
+        assert_eq!(rows(100_000, 1000, 1, much), Some(7000));
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::centres::{LargeCentres, Rows, work};
+use super::centres::{LargeCentres, Rows};
 use super::design::{Blocks, Computed, From};
 use super::solved::bytes_of_factors;
 use super::{LargeAsk, LargeParams, LargeRows, LargeSums};
@@ -173,7 +173,7 @@ impl LargeParams {
         let k = self.aim(&centres.classes)?.loss.outputs();
         let m = centres.points.len();
         let bytes = bytes_of_factors(self.digits(all, m), m);
-        let most = self.standing((all, m), work(k, None), bytes, exec).map_or(0, |rows| rows.len());
+        let most = self.standing((all, m), k, bytes, exec).map_or(0, |rows| rows.len());
         let wide = targets.len() / points.len().max(1);
         let stand: Vec<usize> = match (&centres.rows, most) {
             (Some(own), 0) => own.clone(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use super::centres::{LargeCentres, Rows, work};
+use super::centres::{LargeCentres, Rows};
 use super::design::{Blocks, Digits, From};
 use super::held::{Without, held_out, told};
 use super::same::merged;
@@ -29,7 +29,7 @@ const SINGLE: f64 = 1e-6;
 /// Number of values up to which they are f64 for any tolerance: single precision would save nothing.
 const FEW: usize = 4_000_000;
 /// Approximate memory of the program itself, which counts towards the limit.
-const PROGRAM: u128 = 48 << 20;
+pub(super) const PROGRAM: u128 = 48 << 20;
 /// Number of centres from which factors are f32 if values are.
 const MANY: usize = 4096;
 
@@ -149,10 +149,8 @@ impl<'a> Training<'a> {
             self.renumbered(&mut centres);
             return Ok((centres, found));
         }
-        let (bytes, size) = (bytes_of_factors(digits, m), n as u128 * m as u128 * digits.bytes() as u128);
-        let again = size > exec.budget() as u128 / 2;
-        let work = work(k, again.then(|| points.dim()));
-        let stand = if gram.is_some() { None } else { params.standing((n, m), work, bytes, exec) };
+        let bytes = bytes_of_factors(digits, m);
+        let stand = if gram.is_some() { None } else { params.standing((n, m), k, bytes, exec) };
         let alike = self.weight.windows(2).all(|pair| pair[0] == pair[1]);
         let stand =
             stand.map(|rows| if alike { (rows, Vec::new()) } else { by_weight(&self.weight, rows.len()) });
@@ -262,23 +260,26 @@ impl<'a> Training<'a> {
     }
 }
 
-/// About `many` rows drawn by weight, and the weight of each: heavy rows stand for themselves, with their own weight, and each
-/// of the others for as much weight as all others that were drawn. No row occurs twice.
+/// About `many` rows drawn by weight, and the weight of each: heavy rows stand for themselves, with their own weight, and the
+/// drawn ones of the others share the weight of all others equally. No row occurs twice.
 fn by_weight(weight: &[f64], many: usize) -> (Vec<usize>, Vec<f64>) {
     let step = share(weight, many);
     let (mut rows, mut of_row) = (Vec::with_capacity(many), Vec::with_capacity(many));
     let mut sum = 0.5 * step;
     for (i, &w) in weight.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-        if w >= step {
-            (rows.push(i), of_row.push(w));
-            continue;
-        }
-        // At equal steps along the sum of the others.
-        sum += w;
-        if sum >= step {
+        let stands = if w < step {
+            // At equal steps along the sum of the others.
+            sum += w;
+            if sum < step {
+                continue;
+            }
             sum -= step;
-            (rows.push(i), of_row.push(step));
-        }
+            step
+        } else {
+            w
+        };
+        rows.push(i);
+        of_row.push(stands);
     }
     (rows, of_row)
 }
@@ -344,9 +345,7 @@ impl LargeParams {
         let mut centres = self.placed(kernel, &Rows::Source(source), exec, watch)?;
         let (m, k) = (centres.points.len(), loss.outputs());
         let digits = self.digits(n, m);
-        let size = n as u128 * m as u128 * digits.bytes() as u128;
-        let work = work(k, (size > exec.budget() as u128 / 2).then(|| source.columns()));
-        if let Some(rows) = self.standing((n, m), work, bytes_of_factors(digits, m), exec) {
+        if let Some(rows) = self.standing((n, m), k, bytes_of_factors(digits, m), exec) {
             let (points, targets) = gathered(source, &rows)?;
             (centres.stand, centres.targets) = (Some(points), targets);
         } else if let Some(rows) = centres.rows.as_ref().filter(|_| !loss.is_quadratic()) {
