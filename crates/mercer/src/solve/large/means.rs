@@ -3,18 +3,28 @@
 //! Starts from the given centres. Centres of kernel machines need not be converged clusters: a few rounds move them
 //! to where the data are (Zhang, Tsang and Kwok 2008). Cost per round: n m d.
 
+use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::bytes::{self, Bytes, Wanted};
 use crate::num::{Mat, product};
+use crate::watch::{Step, Watch};
 use rayon::prelude::*;
 
 /// Rows whose products are in memory at once, per thread.
 const BLOCK: usize = 512;
 
 /// The means after `rounds` rounds, m x d; a centre without rows does not move.
-pub(crate) fn means(x: &[f32], d: usize, mut centres: Vec<f32>, rounds: usize, exec: Exec) -> Vec<f32> {
+pub(crate) fn means(
+    x: &[f32],
+    d: usize,
+    mut centres: Vec<f32>,
+    rounds: usize,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<f32>> {
     let m = centres.len() / d.max(1);
-    for _ in 0..rounds {
+    for round in 0..rounds {
+        told(round, rounds, watch)?;
         let half: Vec<f32> = centres.chunks(d).map(|c| c.iter().map(|v| v * v).sum::<f32>() / 2.0).collect();
         let nearest = |x: &[f32]| -> Vec<u32> {
             let n = x.len() / d;
@@ -44,16 +54,29 @@ pub(crate) fn means(x: &[f32], d: usize, mut centres: Vec<f32>, rounds: usize, e
             to.iter_mut().zip(&sums[c * d..(c + 1) * d]).for_each(|(t, s)| *t = (s / count[c]) as f32);
         }
     }
-    centres
+    Ok(centres)
+}
+
+/// Tells the watcher about a round.
+fn told(round: usize, rounds: usize, watch: &mut Watch<'_>) -> Result<()> {
+    let step = Step::new("centres", round as u64, Some(rounds as u64));
+    if watch(&step).is_break() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
 /// Centres whose distances are in memory at once.
 const TILE: usize = 1024;
 
 /// The same on rows of bytes, with means that are rounded to bytes in every round: a quarter of the time.
-pub(crate) fn means_of_bytes(rows: &Bytes, mut centres: Bytes, rounds: usize, exec: Exec) -> Bytes {
+pub(crate) fn means_of_bytes(
+    rows: &Bytes,
+    mut centres: Bytes,
+    rounds: usize,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Bytes> {
     let (n, m, d) = (rows.len(), centres.len(), rows.columns());
-    for _ in 0..rounds {
+    for round in 0..rounds {
+        told(round, rounds, watch)?;
         let nearest = |first: usize| -> Vec<u32> {
             let run = first..n.min(first + BLOCK);
             let mut best = vec![(f32::INFINITY, 0); run.len()];
@@ -102,12 +125,13 @@ pub(crate) fn means_of_bytes(rows: &Bytes, mut centres: Bytes, rounds: usize, ex
         }
         centres = next;
     }
-    centres
+    Ok(centres)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::silent;
 
     fn packed(values: &[u8], d: usize) -> Bytes {
         let mut out = Bytes::with_capacity(d, values.len() / d);
@@ -123,9 +147,17 @@ mod tests {
         let x: Vec<u8> = (0..n * d).map(|p| value(p) as u8).collect();
         let wide: Vec<f32> = x.iter().map(|v| f32::from(*v)).collect();
         for (m, rounds) in [(1, 3), (7, 1), (m, 1)] {
-            let want = means(&wide, d, wide[..m * d].to_vec(), rounds, Exec::one());
+            let want =
+                means(&wide, d, wide[..m * d].to_vec(), rounds, Exec::one(), &mut silent()).expect("means");
             for threads in [1, 2] {
-                let got = means_of_bytes(&packed(&x, d), packed(&x[..m * d], d), rounds, Exec::new(threads));
+                let got = means_of_bytes(
+                    &packed(&x, d),
+                    packed(&x[..m * d], d),
+                    rounds,
+                    Exec::new(threads),
+                    &mut silent(),
+                )
+                .expect("means");
                 for c in 0..m {
                     for (got, want) in got.row(c).iter().zip(&want[c * d..]) {
                         assert!((f32::from(*got) - want).abs() <= 0.51, "{m} {c}: {got} {want}");
@@ -134,20 +166,26 @@ mod tests {
             }
         }
         // Nobody is nearest to the last one.
-        let got = means_of_bytes(&packed(&[1, 2], 1), packed(&[1, 99], 1), 3, Exec::one());
+        let got = means_of_bytes(&packed(&[1, 2], 1), packed(&[1, 99], 1), 3, Exec::one(), &mut silent())
+            .expect("means");
         assert_eq!((got.row(0), got.row(1)), (&[2][..], &[99][..]));
     }
 
     #[test]
     fn clusters_are_found_on_any_number_of_threads() {
         let x: Vec<f32> = (0..3000).map(|i| (i % 3) as f32 * 10.0 + (i % 7) as f32 * 0.1).collect();
-        let of = |threads: usize| means(&x, 1, vec![1.0, 2.0, 25.0], 10, Exec::new(threads));
+        let of = |threads: usize| {
+            means(&x, 1, vec![1.0, 2.0, 25.0], 10, Exec::new(threads), &mut silent()).expect("means")
+        };
         let got = of(1);
         for (got, want) in got.iter().zip([0.3, 10.3, 20.3]) {
             assert!((got - want).abs() < 0.01, "{got} {want}");
         }
         assert_eq!(got, of(2));
         // Nobody is nearest to the last one.
-        assert_eq!(means(&[1.0, 2.0], 1, vec![1.5, 99.0], 3, Exec::one()), [1.5, 99.0]);
+        assert_eq!(
+            means(&[1.0, 2.0], 1, vec![1.5, 99.0], 3, Exec::one(), &mut silent()).expect("means"),
+            [1.5, 99.0]
+        );
     }
 }

@@ -25,6 +25,7 @@ mod loss;
 mod means;
 mod newton;
 mod pass;
+mod polled;
 mod precondition;
 mod rows;
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub(crate) use loss::{Hinge, Logistic, Loss, Softmax, Squared};
 pub(crate) use means::{means, means_of_bytes};
 pub(crate) use newton::fit;
 pub(crate) use pass::piece;
+pub(crate) use polled::Polled;
 pub(crate) use rows::Local;
 pub use rows::{LargeAsk, LargeFunction, LargeRows, LargeSums};
 

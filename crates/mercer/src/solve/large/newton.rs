@@ -159,7 +159,14 @@ impl Job<'_> {
             let mut gradients = Gradients::new(right, self.problem.loss.is_coupled());
             let mut broken = false;
             while gradients.left() > goal && self.passes < params.max_iter {
-                let product = self.hessian(&now, gradients.direction())?;
+                let product = match self.hessian(&now, gradients.direction()) {
+                    // Cancelled within a pass: the step so far, if there is one.
+                    Err(Error::Cancelled) if steps > 0 || gradients.step.length() > 0.0 => {
+                        broken = true;
+                        break;
+                    }
+                    product => product?,
+                };
                 let further = gradients.advance(&product);
                 if quadratic {
                     gap = gradients.left() / first;
@@ -196,7 +203,8 @@ impl Job<'_> {
                 };
                 break;
             }
-            let moved = self.search(&mut now, &step)?;
+            let moved = broken && step.length() == 0.0
+                || self.search(&mut now, &step, if broken { 1 } else { HALVINGS })?;
             if self.problem.judge.is_some() {
                 early = self.judged(&now.coef, &now.b, (steps, STEPS));
             }
@@ -239,8 +247,8 @@ impl Job<'_> {
         }
     }
 
-    /// Line search along a step; returns whether it made progress.
-    fn search(&mut self, now: &mut Point, step: &Place) -> Result<bool> {
+    /// Line search along a step in so many tries; returns whether it made progress.
+    fn search(&mut self, now: &mut Point, step: &Place, tries: usize) -> Result<bool> {
         let by = self.offset_scale();
         let along: f64 = now.slope.x.iter().zip(&step.x).map(|(g, s)| g * s).sum::<f64>()
             + now.slope.b.iter().zip(&step.b).map(|(g, s)| g * s * by).sum::<f64>();
@@ -248,7 +256,7 @@ impl Job<'_> {
         let flat = along.abs() <= 1e-9 * now.value.abs();
         let before = if flat { self.whitened(&now.slope)?.length() } else { 0.0 };
         let mut length = 1.0;
-        for _ in 0..HALVINGS {
+        for _ in 0..tries {
             let z = now.z.iter().zip(&step.x).map(|(z, s)| z + length * s).collect();
             let b = now.b.iter().zip(&step.b).map(|(b, s)| b + length * by * s).collect();
             let next = self.at(z, b)?;

@@ -8,8 +8,10 @@
 
 use rayon::prelude::*;
 
+use super::polled::WORK;
+use super::rows::Poll;
 use super::{Block, Design, LargeSums as Sums, Values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::{Mat, Real, narrow};
 
@@ -95,7 +97,7 @@ pub(super) fn pass(
     (coef, offset): (&[f64], &[f64]),
     mut outputs: Outputs<'_>,
     row: Call<'_>,
-    exec: Exec,
+    (poll, exec): (Option<&Poll<'_>>, Exec),
 ) -> Result<Sums> {
     let (m, k) = (design.centres(), offset.len());
     let mut parts: Vec<Sums> = (0..SUMS).map(|_| Sums::zero(m, k)).collect();
@@ -108,20 +110,20 @@ pub(super) fn pass(
         _ => (Vec::new(), &[][..]),
     };
     let (here_single, here_double) = (short(&here), Aligned::of(here.iter().copied()));
-    design.visit(&mut |block| {
-        match block.values {
-            Values::Single(values) => {
-                let now = Function { coef: single.get(), offset };
-                let here = Function { coef: here_single.get(), offset: here_offset };
-                shared_out(block, values, (&now, &here), &mut outputs, row, (&mut parts, exec.threads()));
-            }
-            Values::Double(values) => {
-                let now = Function { coef: double.get(), offset };
-                let here = Function { coef: here_double.get(), offset: here_offset };
-                shared_out(block, values, (&now, &here), &mut outputs, row, (&mut parts, exec.threads()));
-            }
+    let mut polls = Polls { poll, each: 2 * m * k, every: WORK, done: 0 };
+    design.visit(&mut |block| match block.values {
+        Values::Single(values) => {
+            let now = Function { coef: single.get(), offset };
+            let here = Function { coef: here_single.get(), offset: here_offset };
+            let functions = (&now, &here);
+            in_parts(block, values, functions, &mut outputs, row, (&mut parts, &mut polls, exec))
         }
-        Ok(())
+        Values::Double(values) => {
+            let now = Function { coef: double.get(), offset };
+            let here = Function { coef: here_double.get(), offset: here_offset };
+            let functions = (&now, &here);
+            in_parts(block, values, functions, &mut outputs, row, (&mut parts, &mut polls, exec))
+        }
     })?;
     let mut all = Sums::zero(m, k);
     parts.iter().for_each(|part| all.add(part));
@@ -137,6 +139,67 @@ struct Piece<'a, T> {
     weight: &'a [f64],
     read: &'a [f32],
     written: &'a mut [f32],
+}
+
+/// When a pass asks whether to stop: after so much work.
+struct Polls<'a> {
+    poll: Option<&'a Poll<'a>>,
+    /// Multiply-adds per row.
+    each: usize,
+    /// Multiply-adds between questions.
+    every: usize,
+    /// Multiply-adds since it was asked.
+    done: usize,
+}
+
+impl Polls<'_> {
+    /// Rows that may be processed before the next question, in whole pieces for every thread.
+    fn rows(&self, piece: usize, threads: usize) -> usize {
+        if self.poll.is_none() {
+            return usize::MAX;
+        }
+        let step = piece * threads.max(1);
+        (self.every / self.each.max(1) / step).max(1) * step
+    }
+
+    fn ask(&mut self, rows: usize) -> Result<()> {
+        self.done = self.done.saturating_add(rows.saturating_mul(self.each));
+        if self.done < self.every {
+            return Ok(());
+        }
+        self.done = 0;
+        if self.poll.is_some_and(|poll| poll()) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// One block; between parts of it that take long, the call is asked whether to stop.
+fn in_parts<T: Real>(
+    block: &Block<'_>,
+    values: &[T],
+    functions: (&Function<'_, T>, &Function<'_, T>),
+    outputs: &mut Outputs<'_>,
+    row: Call<'_>,
+    (parts, polls, exec): (&mut [Sums], &mut Polls<'_>, Exec),
+) -> Result<()> {
+    let m = functions.0.coef.len() / functions.0.offset.len();
+    let n = values.len() / m;
+    let wide = block.targets.len() / n.max(1);
+    let high = polls.rows(piece(m, size_of::<T>()), exec.threads());
+    let mut first = 0;
+    while first < n {
+        let end = first.saturating_add(high).min(n);
+        let part = Block {
+            first: block.first + first,
+            values: block.values,
+            targets: &block.targets[first * wide..end * wide],
+            weight: block.weight.get(first..end).unwrap_or_default(),
+        };
+        let values = &values[first * m..end * m];
+        shared_out(&part, values, functions, outputs, row, (parts, exec.threads()));
+        polls.ask(end - first)?;
+        first = end;
+    }
+    Ok(())
 }
 
 /// One block, its pieces shared out among the sums, and these among the threads.
@@ -200,6 +263,8 @@ fn piece_by_piece<T: Real>(
     let (out, against, again) = (out.slice(), against.slice(), again.slice());
     let mut moved = None;
     let (mut line, mut at_point) = (vec![0.0; k], vec![0.0_f32; k]);
+    // As at the beginning of a fit.
+    let zero = now.coef.iter().all(|c| *c == T::ZERO);
     let mut rows = Vec::with_capacity(high);
     for Piece { values, targets, weight, read, written } in pieces {
         let n = values.len() / m;
@@ -225,7 +290,11 @@ fn piece_by_piece<T: Real>(
             &to.get()[..n * m]
         };
         let values = Mat::new(values, n, m);
-        narrow::dots(out, values, Mat::new(now.coef, k, m));
+        if zero {
+            out.fill(T::ZERO);
+        } else {
+            narrow::dots(out, values, Mat::new(now.coef, k, m));
+        }
         if !here.coef.is_empty() {
             narrow::dots(&mut again[..n * k], values, Mat::new(here.coef, k, m));
         }
@@ -252,5 +321,47 @@ fn piece_by_piece<T: Real>(
         }
         narrow::sums(against, values, out);
         part.against.iter_mut().zip(&*against).for_each(|(s, a)| *s += a.f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use mercer_testkit::toy;
+
+    /// A block in parts has the sums of the whole, and a pass stops where the call says so.
+    #[test]
+    fn a_block_in_parts_asks_between_them_and_has_the_same_sums() {
+        let (n, m, k) = (1500, 24, 2);
+        let values = toy::normals(n, m, 1);
+        let (targets, weight, coef) = (toy::normals(n, 1, 2), vec![0.5; n], toy::normals(m, k, 3));
+        let block = Block { first: 0, values: Values::Double(&values), targets: &targets, weight: &weight };
+        let row = |target: &[f64], weight: f64, _: &[f32], f: &mut [f64]| {
+            f.iter_mut().for_each(|f| *f = weight * (*f - target[0]));
+            [weight, 1.0]
+        };
+        let sums = |every: usize, stop_at: usize| {
+            let asked = AtomicUsize::new(0);
+            let poll = || asked.fetch_add(1, Ordering::Relaxed) + 1 == stop_at;
+            let poll: Option<&Poll<'_>> = (every > 0).then_some(&poll);
+            let mut polls = Polls { poll, each: 2 * m * k, every, done: 0 };
+            let now = Function { coef: &coef, offset: &[0.25, -1.0] };
+            let none = Function { coef: &[], offset: &[] };
+            let mut parts: Vec<Sums> = (0..SUMS).map(|_| Sums::zero(m, k)).collect();
+            let mut outputs = vec![0.0; n * k];
+            let call = Call { row: &row, flat: None };
+            let run = (&mut parts[..], &mut polls, Exec::one());
+            let done = in_parts(&block, &values, (&now, &none), &mut Outputs::Write(&mut outputs), call, run);
+            (done, parts, outputs, asked.into_inner())
+        };
+        let (done, want, wrote, asked) = sums(0, 0);
+        assert!(done.is_ok() && asked == 0 && want.iter().filter(|s| s.values[1] > 0.0).count() > 3);
+        let (done, got, written, asked) = sums(1, 0);
+        assert!(done.is_ok() && asked == n.div_ceil(piece(m, 8)) && got == want && written == wrote);
+        let (done, got, _, asked) = sums(1, 3);
+        assert!(matches!(done, Err(Error::Cancelled)) && asked == 3);
+        assert_eq!(got.iter().map(|s| s.values[1]).sum::<f64>(), 3.0 * piece(m, 8) as f64);
     }
 }

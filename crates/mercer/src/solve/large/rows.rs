@@ -87,12 +87,17 @@ pub trait LargeRows: Sync {
     fn pass(&self, ask: &LargeAsk<'_>) -> Result<LargeSums>;
 }
 
+/// Whether to stop.
+pub(crate) type Poll<'a> = dyn Fn() -> bool + Sync + 'a;
+
 /// Rows of this process.
 pub(crate) struct Local<'a> {
     design: &'a dyn Design,
     loss: &'a dyn Loss,
     weight: f64,
     exec: Exec,
+    /// Who is asked within long passes whether to go on.
+    poll: Option<&'a Poll<'a>>,
     /// The number of a function and its n x k outputs, where these may be kept.
     kept: Option<Mutex<(u64, Vec<f32>)>>,
 }
@@ -108,7 +113,7 @@ impl<'a> Local<'a> {
         exec: Exec,
     ) -> Self {
         let kept = (keep && !loss.is_quadratic()).then(|| Mutex::new((0, Vec::new())));
-        Local { design, loss, weight, exec, kept }
+        Local { design, loss, weight, exec, poll: None, kept }
     }
 
     /// The same with outputs that were kept of a function of this number.
@@ -120,7 +125,12 @@ impl<'a> Local<'a> {
         exec: Exec,
     ) -> Self {
         let kept = (!loss.is_quadratic()).then(|| Mutex::new(held));
-        Local { design, loss, weight, exec, kept }
+        Local { design, loss, weight, exec, poll: None, kept }
+    }
+
+    /// The same, asking within long passes whether to stop, on the thread of the call.
+    pub(crate) fn polled(self, poll: &'a Poll<'a>) -> Self {
+        Local { poll: Some(poll), ..self }
     }
 
     /// The outputs that are kept.
@@ -139,7 +149,7 @@ impl LargeRows for Local<'_> {
     }
 
     fn pass(&self, ask: &LargeAsk<'_>) -> Result<LargeSums> {
-        let (loss, n) = (self.loss, self.design.rows());
+        let (loss, n, run) = (self.loss, self.design.rows(), (self.poll, self.exec));
         let mut kept = self.kept.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
         match *ask {
             LargeAsk::Slope { at } => {
@@ -158,7 +168,7 @@ impl LargeRows for Local<'_> {
                     }
                     None => Outputs::None,
                 };
-                pass(self.design, (at.coef, at.offset), outputs, Call { row: &row, flat: None }, self.exec)
+                pass(self.design, (at.coef, at.offset), outputs, Call { row: &row, flat: None }, run)
             }
             LargeAsk::Bend { at: None, along } => {
                 let row = |_: &[f64], weight: f64, _: &[f32], v: &mut [f64]| {
@@ -166,7 +176,7 @@ impl LargeRows for Local<'_> {
                     [0.0; 2]
                 };
                 let call = Call { row: &row, flat: None };
-                pass(self.design, (along.coef, along.offset), Outputs::None, call, self.exec)
+                pass(self.design, (along.coef, along.offset), Outputs::None, call, run)
             }
             LargeAsk::Bend { at: Some(at), along } => {
                 let row = |target: &[f64], weight: f64, at: &[f32], v: &mut [f64]| {
@@ -182,7 +192,7 @@ impl LargeRows for Local<'_> {
                 };
                 let flat = |target: &[f64], at: &[f32]| loss.is_flat(target, at);
                 let call = Call { row: &row, flat: Some(&flat) };
-                pass(self.design, (along.coef, along.offset), outputs, call, self.exec)
+                pass(self.design, (along.coef, along.offset), outputs, call, run)
             }
         }
     }

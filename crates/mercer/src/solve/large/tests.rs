@@ -1,8 +1,9 @@
 //! The solver on values that are at hand, cut into blocks of any height.
 
 use super::*;
+use crate::error::Error;
 use crate::exec::Exec;
-use crate::watch::silent;
+use crate::watch::{Stop, silent};
 use mercer_testkit::assert::close_to_scale;
 use mercer_testkit::{reference, toy};
 
@@ -209,5 +210,66 @@ fn sums_over_places_give_the_same_answer() {
         let got = fit(&problem, Start::Here(Own::Double(matrix), None), &limits, Exec::one(), &mut silent());
         let got = got.expect("a solution");
         close_to_scale(&outputs(&design, &got), &outputs(&design, &want), 1e-7);
+    }
+}
+
+/// Rows whose passes are cancelled from one on.
+struct Cancelling<'a>(Local<'a>, std::sync::atomic::AtomicU64, u64);
+
+impl LargeRows for Cancelling<'_> {
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+    fn weight(&self) -> f64 {
+        self.0.weight()
+    }
+    fn pass(&self, ask: &LargeAsk<'_>) -> Result<LargeSums> {
+        if self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1 >= self.2 {
+            return Err(Error::Cancelled);
+        }
+        self.0.pass(ask)
+    }
+}
+
+/// A pass that is cancelled ends the fit: with the step so far where products were found, else without a function.
+#[test]
+fn a_cancelled_pass_keeps_the_step_so_far() {
+    for (loss, classes) in losses() {
+        if !loss.is_quadratic() {
+            continue;
+        }
+        let (design, own) = given(false, classes);
+        let m = design.centres;
+        let stopped = |at: u64| {
+            let local = Local::new(&design, loss.as_ref(), design.rows() as f64, true, Exec::one());
+            let rows = Cancelling(local, 0.into(), at);
+            let problem = LargeProblem {
+                rows: &rows,
+                loss: loss.as_ref(),
+                centres: m,
+                targets: &design.targets[..m],
+                weight: &[],
+                lambda: 0.5,
+                offset: true,
+                rounding: f64::EPSILON,
+                judge: None,
+            };
+            let mut matrix = Buffer::stale(own.len());
+            matrix.copy_from_slice(&own);
+            let limits = Limits { tol: 1e-9, max_iter: 2000 };
+            fit(&problem, Start::Here(Own::Double(matrix), None), &limits, Exec::one(), &mut silent())
+        };
+        // Two passes at functions, then one per product.
+        for at in 1..=3 {
+            assert!(matches!(stopped(at), Err(Error::Cancelled)), "{at}");
+        }
+        let far = |at: u64| {
+            let found = stopped(at).expect("a step so far");
+            assert_eq!(found.info.stop, Stop::Cancelled);
+            let whole = solved(&design, &own, loss.as_ref(), true, 1e-9, 1);
+            let (a, b) = (outputs(&design, &found), outputs(&design, &whole));
+            a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+        };
+        assert!(far(12) < 0.1 * far(4), "{} {}", far(12), far(4));
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::solved::PROGRAM;
 use super::{Landmarks, LargeParams};
 
 use crate::data::io::{Source, drawn, gathered};
@@ -13,6 +14,7 @@ use crate::expansion::store::{restore_points, store_points};
 use crate::gram::{Grid, random_pivots};
 use crate::kernel::Kernel;
 use crate::solve::large::{means, means_of_bytes};
+use crate::watch::Watch;
 
 /// Maximum number of rows per centre used by k-means and pivoting: all rows would cost more than the fit.
 const LOOKED_AT: usize = 10;
@@ -21,7 +23,13 @@ const ROUNDS: usize = 5;
 /// Maximum cost of a sketch, in passes over all rows.
 const PASSES: usize = 10;
 /// Maximum number of rows of a sketch per centre.
-const SKETCH: usize = 10;
+const SKETCH: usize = 30;
+/// The part that its values may take of the memory beside the program and the factors.
+const SHARE: usize = 6;
+/// The part of all memory that they may take in any case.
+const FEW: usize = 16;
+/// Outputs that a pass computes in the time in which it reads a value from memory.
+const READ: usize = 7;
 /// Maximum mean square of rounding means to a grid, relative to the variance of the rows.
 const ROUNDING: f64 = 1e-3;
 /// Makes the sketch's rows independent of the centres.
@@ -136,18 +144,19 @@ impl Rows<'_> {
 }
 
 impl LargeParams {
-    /// The sketch's rows among n, for k outputs; `None`: the centres. More rows mean fewer passes, so the sketch
+    /// The sketch's rows among n, for m centres and k outputs; `None`: the centres. More rows mean fewer passes, so the sketch
     /// costs as much as a few passes, and its values must fit into a part of the memory.
     pub(super) fn standing(
         &self,
-        n: usize,
-        m: usize,
+        (n, m): (usize, usize),
         k: usize,
         bytes: usize,
         exec: Exec,
     ) -> Option<Vec<usize>> {
-        let cheap = PASSES.saturating_mul(n).saturating_mul(k) / m.max(1);
-        let room = exec.budget() / 16 / (m * bytes).max(1);
+        let cheap = PASSES.saturating_mul(n).saturating_mul(k.max(READ)) / m.max(1);
+        let left = exec.budget().saturating_sub(PROGRAM as usize + 3 * m * m * bytes);
+        // With little memory the same rows as with much, as long as they are few.
+        let room = (left / SHARE).max(exec.budget() / FEW) / (m * bytes).max(1);
         let many = cheap.min(SKETCH * m).min(room).min(n);
         let drawn_uniformly = self.place == Landmarks::Uniform;
         if many < 2 * m && drawn_uniformly || many == 0 {
@@ -159,7 +168,13 @@ impl LargeParams {
     }
 
     /// Centres among rows, as many as requested or available, without a sketch.
-    pub(super) fn placed(&self, kernel: &Kernel, from: &Rows<'_>, exec: Exec) -> Result<LargeCentres> {
+    pub(super) fn placed(
+        &self,
+        kernel: &Kernel,
+        from: &Rows<'_>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<LargeCentres> {
         let n = from.len();
         let m = usize::try_from(self.centres).unwrap_or(usize::MAX).min(n);
         if self.place == Landmarks::Uniform {
@@ -180,11 +195,11 @@ impl LargeParams {
             return chosen(kernel, from, found.rows.iter().map(|&i| looked[i]).collect(), note);
         }
         let d = some.dim();
-        let points = if let Some(found) = rounded(some.view(), m, exec) {
+        let points = if let Some(found) = rounded(some.view(), m, exec, watch) {
             found?
         } else {
             let x = single(some.view(), exec)?;
-            let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec);
+            let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec, watch)?;
             Points::dense(found.into_iter().map(f64::from).collect(), d)?
         };
         let note = format!("{m} centres by k-means on {} of {n} rows", looked.len());
@@ -205,7 +220,7 @@ fn made(kernel: &Kernel, points: Points, rows: Option<Vec<usize>>, all: usize, n
 
 /// Means on the grid of rows that have one, if rounding to it moves means far less than rows lie apart: pixels, not 0/1
 /// columns. Kernel values against them stay products of bytes.
-fn rounded(points: View<'_>, m: usize, exec: Exec) -> Option<Result<Points>> {
+fn rounded(points: View<'_>, m: usize, exec: Exec, watch: &mut Watch<'_>) -> Option<Result<Points>> {
     let grid = Grid::of(points, exec)?;
     let rows = grid.rows(points)?;
     let (n, d) = (rows.len(), rows.columns());
@@ -218,7 +233,10 @@ fn rounded(points: View<'_>, m: usize, exec: Exec) -> Option<Result<Points>> {
     if d as f64 / 12.0 > ROUNDING * spread {
         return None;
     }
-    let found = means_of_bytes(&rows, rows.gather(&all[..m]), ROUNDS, exec);
+    let found = match means_of_bytes(&rows, rows.gather(&all[..m]), ROUNDS, exec, watch) {
+        Ok(found) => found,
+        Err(e) => return Some(Err(e)),
+    };
     let mut values = vec![0.0; m * d];
     values.chunks_mut(d).enumerate().for_each(|(i, to)| grid.values(found.row(i), 0.0, to));
     Some(Points::dense(values, d))
@@ -230,4 +248,29 @@ fn single(points: View<'_>, exec: Exec) -> Result<Vec<f32>> {
         return Err(Error::param("place", "kmeans", format!("uniform or cholesky for {}", points.kind())));
     }
     Ok(points.to_f64_within(exec.memory())?.into_iter().map(|v| v as f32).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sketch costs about as much as ten passes, is at least twice and at most thirty times the centres, and fits into memory.
+    #[test]
+    fn a_sketch_costs_as_much_as_some_passes() {
+        let rows = |n: usize, m: usize, k: usize, memory: u64| {
+            let exec = Exec::one().with_memory(memory);
+            LargeParams::default().standing((n, m), k, 8, exec).map(|rows| rows.len())
+        };
+        let much = 1 << 40;
+        assert_eq!(rows(100_000, 1000, 8, much), Some(8000));
+        assert_eq!(rows(100_000, 1000, 80, much), Some(30_000));
+        assert_eq!(rows(20_000, 1000, 80, much), Some(16_000));
+        assert_eq!(rows(20_000, 1000, 8, much), None);
+        let few = rows(100_000, 1000, 80, 1 << 29).expect("a sketch");
+        assert!((2000..30_000).contains(&few), "{few}");
+        assert_eq!(rows(100_000, 1000, 80, 1 << 20), None);
+        assert_eq!(rows(100_000, 60, 1, 50 << 20), Some(1800));
+        // Few outputs: reading values takes longer than multiplying them.
+        assert_eq!(rows(100_000, 1000, 1, much), Some(7000));
+    }
 }

@@ -167,13 +167,13 @@ impl LargeParams {
             }
             Targets::None => (Vec::new(), Vec::new()),
         };
-        let mut centres = self.placed(&given.kernel, &Rows::Points(points), exec)?;
+        let mut centres = self.placed(&given.kernel, &Rows::Points(points), exec, &mut silent())?;
         centres.classes = classes;
         centres.all = all;
         let k = self.aim(&centres.classes)?.loss.outputs();
         let m = centres.points.len();
         let bytes = bytes_of_factors(self.digits(all, m), m);
-        let most = self.standing(all, m, k, bytes, exec).map_or(0, |rows| rows.len());
+        let most = self.standing((all, m), k, bytes, exec).map_or(0, |rows| rows.len());
         let wide = targets.len() / points.len().max(1);
         let stand: Vec<usize> = match (&centres.rows, most) {
             (Some(own), 0) => own.clone(),

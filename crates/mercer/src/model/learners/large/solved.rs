@@ -19,17 +19,17 @@ use crate::model::classified::places;
 use crate::model::learners::given::Given;
 use crate::num::Buffer;
 use crate::solve::large::{
-    Fitted, Judge, LargeProblem, Limits, Local, Loss, OnDevice, Own, Stand, Start, fit,
+    Fitted, Judge, LargeProblem, Limits, Local, Loss, OnDevice, Own, Polled, Stand, Start, fit,
 };
 use crate::solve::nystrom_on_device;
-use crate::watch::Watch;
+use crate::watch::{Step, Watch, silent};
 
 /// Tolerance below which values are f64.
 const SINGLE: f64 = 1e-6;
 /// Number of values up to which they are f64 for any tolerance: single precision would save nothing.
 const FEW: usize = 4_000_000;
 /// Approximate memory of the program itself, which counts towards the limit.
-const PROGRAM: u128 = 48 << 20;
+pub(super) const PROGRAM: u128 = 48 << 20;
 /// Number of centres from which factors are f32 if values are.
 const MANY: usize = 4096;
 
@@ -137,7 +137,7 @@ impl<'a> Training<'a> {
         let mut centres = if gram.is_some() {
             params.among_rows(&points)?
         } else {
-            params.placed(&given.kernel, &Rows::Points(&points), exec)?
+            params.placed(&given.kernel, &Rows::Points(&points), exec, watch)?
         };
         let (n, m, k) = (rows.len(), centres.points.len(), loss.outputs());
         let total: f64 = self.weight.iter().sum();
@@ -149,11 +149,12 @@ impl<'a> Training<'a> {
             self.renumbered(&mut centres);
             return Ok((centres, found));
         }
-        let stand =
-            if gram.is_some() { None } else { params.standing(n, m, k, bytes_of_factors(digits, m), exec) };
+        let bytes = bytes_of_factors(digits, m);
+        let stand = if gram.is_some() { None } else { params.standing((n, m), k, bytes, exec) };
         let alike = self.weight.windows(2).all(|pair| pair[0] == pair[1]);
-        let stand = stand.map(|rows| if alike { rows } else { by_weight(&self.weight, rows.len()) });
-        self.stood(&mut centres, stand.as_deref(), &points, total);
+        let stand =
+            stand.map(|rows| if alike { (rows, Vec::new()) } else { by_weight(&self.weight, rows.len()) });
+        self.stood(&mut centres, stand.as_ref(), &points, total);
         let other = params.other(m, k, digits, &centres, self.held.as_ref()) + (n as u128 * k as u128) * 4;
         let held = sample.points.view().bytes() as u128;
         room(&format!("{m} centres for {n} rows"), other, held, exec.memory())?;
@@ -167,10 +168,11 @@ impl<'a> Training<'a> {
                 From::Points { kernel, points: points.view(), centres }
             };
             let design = Blocks::new(from, (&self.targets, &self.weight), digits, left, exec, watch)?;
-            let local = Local::new(&design, loss, total, true, exec);
-            let judged = self.held.as_ref();
-            let mut found =
-                params.solved_rows(&centres, &local, loss, (digits, Some((&design, judged))), exec, watch)?;
+            let polled = Polled::new(watch);
+            let (poll, mut told) = (|| polled.cancels(), |step: &Step| polled.tell(step));
+            let local = Local::new(&design, loss, total, true, exec).polled(&poll);
+            let here = Some((&design, self.held.as_ref()));
+            let mut found = params.solved_rows(&centres, &local, loss, (digits, here), exec, &mut told)?;
             counted(&design, &mut found);
             found
         };
@@ -230,38 +232,73 @@ impl<'a> Training<'a> {
     }
 
     /// The rows of the preconditioner's sketch, with targets and weights.
-    fn stood(&self, centres: &mut LargeCentres, stand: Option<&[usize]>, points: &Points, total: f64) {
+    fn stood(
+        &self,
+        centres: &mut LargeCentres,
+        stand: Option<&(Vec<usize>, Vec<f64>)>,
+        points: &Points,
+        total: f64,
+    ) {
         let n = self.rows.len();
         let wide = self.targets.len() / n.max(1);
         let rows = match (stand, &centres.rows) {
-            (Some(rows), _) => {
+            (Some((rows, _)), _) => {
                 centres.stand = Some(points.gather(rows));
                 rows
             }
-            (None, Some(rows)) => rows.as_slice(),
+            (None, Some(rows)) => rows,
             (None, None) => return,
         };
         centres.targets =
             rows.iter().flat_map(|&i| &self.targets[i * wide..(i + 1) * wide]).copied().collect();
-        // A sketch is drawn by weight. Centres are not, so their weights are needed.
-        if stand.is_none() {
-            let mean = total / n as f64;
-            centres.weight = rows.iter().map(|&i| self.weight[i] / mean).collect();
-        }
+        let scaled = |mean: f64, weight: &[f64]| weight.iter().map(|w| w / mean).collect();
+        centres.weight = match stand {
+            // As much weight as all rows.
+            Some((rows, weight)) => scaled(total / rows.len() as f64, weight),
+            None => rows.iter().map(|&i| self.weight[i] / (total / n as f64)).collect(),
+        };
     }
 }
 
-/// `many` rows by weight, at equal steps along the cumulative weight: heavy rows occur several times.
-fn by_weight(weight: &[f64], many: usize) -> Vec<usize> {
-    let step = weight.iter().sum::<f64>() / many.max(1) as f64;
-    let (mut rows, mut sum) = (Vec::with_capacity(many), 0.0);
-    for (i, w) in weight.iter().enumerate() {
-        sum += w;
-        while rows.len() < many && (rows.len() as f64 + 0.5) * step < sum {
-            rows.push(i);
-        }
+/// About `many` rows drawn by weight, and the weight of each: heavy rows stand for themselves, with their own weight, and the
+/// drawn ones of the others share the weight of all others equally. No row occurs twice.
+fn by_weight(weight: &[f64], many: usize) -> (Vec<usize>, Vec<f64>) {
+    let step = share(weight, many);
+    let (mut rows, mut of_row) = (Vec::with_capacity(many), Vec::with_capacity(many));
+    let mut sum = 0.5 * step;
+    for (i, &w) in weight.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+        let stands = if w < step {
+            // At equal steps along the sum of the others.
+            sum += w;
+            if sum < step {
+                continue;
+            }
+            sum -= step;
+            step
+        } else {
+            w
+        };
+        rows.push(i);
+        of_row.push(stands);
     }
-    rows
+    (rows, of_row)
+}
+
+/// The weight that every row but the heavy ones stands for, where `many` rows are drawn: with it, `min(1, w / share)` adds up to
+/// that number.
+fn share(weight: &[f64], many: usize) -> f64 {
+    let mut sorted: Vec<f64> = weight.iter().copied().filter(|w| *w > 0.0).collect();
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    let mut left: f64 = sorted.iter().sum();
+    for (i, w) in sorted.iter().enumerate().take(many) {
+        let step = left / (many - i) as f64;
+        if *w < step {
+            return step;
+        }
+        left -= w;
+    }
+    // All of them.
+    0.0
 }
 
 impl LargeParams {
@@ -305,10 +342,10 @@ impl LargeParams {
         watch: &mut Watch<'_>,
     ) -> Result<(LargeCentres, Fitted)> {
         let n = source.rows();
-        let mut centres = self.placed(kernel, &Rows::Source(source), exec)?;
+        let mut centres = self.placed(kernel, &Rows::Source(source), exec, watch)?;
         let (m, k) = (centres.points.len(), loss.outputs());
         let digits = self.digits(n, m);
-        if let Some(rows) = self.standing(n, m, k, bytes_of_factors(digits, m), exec) {
+        if let Some(rows) = self.standing((n, m), k, bytes_of_factors(digits, m), exec) {
             let (points, targets) = gathered(source, &rows)?;
             (centres.stand, centres.targets) = (Some(points), targets);
         } else if let Some(rows) = centres.rows.as_ref().filter(|_| !loss.is_quadratic()) {
@@ -324,9 +361,11 @@ impl LargeParams {
         let found = {
             let from = From::Source { kernel, source, centres: centres.points.view(), labelled: true };
             let design = Blocks::new(from, (&[], &[]), digits, left, exec, watch)?;
-            let local = Local::new(&design, loss, n as f64, keep, exec);
-            let mut found =
-                self.solved_rows(&centres, &local, loss, (digits, Some((&design, judged))), exec, watch)?;
+            let polled = Polled::new(watch);
+            let (poll, mut told) = (|| polled.cancels(), |step: &Step| polled.tell(step));
+            let local = Local::new(&design, loss, n as f64, keep, exec).polled(&poll);
+            let here = Some((&design, judged));
+            let mut found = self.solved_rows(&centres, &local, loss, (digits, here), exec, &mut told)?;
             counted(&design, &mut found);
             found
         };
@@ -426,7 +465,7 @@ impl LargeParams {
             let word = if self.place == Landmarks::Kmeans { "kmeans" } else { "cholesky" };
             return Err(Error::param("place", word, "uniform for a precomputed kernel"));
         }
-        self.placed(&Kernel::Precomputed, &Rows::Points(points), Exec::one())
+        self.placed(&Kernel::Precomputed, &Rows::Points(points), Exec::one(), &mut silent())
     }
 }
 
@@ -470,10 +509,22 @@ mod tests {
     use super::by_weight;
 
     #[test]
-    fn heavy_rows_stand_several_times() {
-        assert_eq!(by_weight(&[1.0, 0.0, 2.0, 1.0], 4), [0, 2, 2, 3]);
-        assert_eq!(by_weight(&[1.0; 6], 3), [1, 3, 5]);
-        assert_eq!(by_weight(&[5.0], 2), [0, 0]);
-        assert!(by_weight(&[], 3).is_empty());
+    fn heavy_rows_stand_for_themselves_and_others_for_a_share() {
+        let check = |weight: &[f64], many: usize, rows: &[usize], of_row: &[f64]| {
+            assert_eq!(by_weight(weight, many), (rows.to_vec(), of_row.to_vec()), "{weight:?} {many}");
+        };
+        check(&[1.0, 0.0, 2.0, 1.0], 4, &[0, 2, 3], &[1.0, 2.0, 1.0]);
+        check(&[1.0; 6], 3, &[0, 2, 4], &[2.0; 3]);
+        check(&[1.0, 1.0, 9.0, 1.0, 1.0], 3, &[0, 2, 3], &[2.0, 9.0, 2.0]);
+        check(&[5.0], 2, &[0], &[5.0]);
+        check(&[], 3, &[], &[]);
+        check(&[0.0; 2], 3, &[], &[]);
+        // Sums over drawn rows are those over all rows, whatever the weights.
+        let weight: Vec<f64> =
+            (0..5000).map(|i| f64::from(i % 17) * if i % 100 == 0 { 50.0 } else { 0.5 }).collect();
+        let (rows, of_row) = by_weight(&weight, 500);
+        assert!(rows.len().abs_diff(500) <= 1 && rows.windows(2).all(|pair| pair[0] < pair[1]));
+        let (all, drawn): (f64, f64) = (weight.iter().sum(), of_row.iter().sum());
+        assert!((drawn - all).abs() < 0.01 * all, "{drawn} {all}");
     }
 }
