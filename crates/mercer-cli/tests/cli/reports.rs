@@ -157,7 +157,8 @@ fn a_page_begins_with_an_error_however_many_rows_there_are() {
         ("many", sampled, "of 5,000 rows wrong"),
         ("sinc", sampled, "These are training rows"),
     ] {
-        let line = format!("train {data}.csv --auto off --epsilon 0.5 -o m.mercer --force --report t.html -q");
+        let line =
+            format!("train {data}.csv --auto off --epsilon 0.5 -o m.mercer --force --report t.html -q");
         let line = if data == "sinc" { line } else { line.replace(" --epsilon 0.5", "") };
         folder.mercer(&line).fine();
         let page = folder.read("t.html");
