@@ -14,14 +14,6 @@ const CHEAP: f64 = (384 << 20) as f64;
 /// Multiply-adds per value up to which values count as cheap: clearing fresh memory for a value costs about as much.
 const CLEARING: f64 = 32.0;
 
-/// Number of rows of n values that are computed at once where their memory is used again for the next: 4 MiB per thread, up
-/// to four, so that they are still in cache when they are read. A multiple of eight, as sums take eight rows at a time: they do not
-/// depend on the number of threads then.
-pub(crate) fn batch<T>(n: usize, exec: Exec) -> usize {
-    let bytes = (4 << 20) * exec.threads().clamp(1, 4);
-    (bytes / (n.max(1) * size_of::<T>()) / 8 * 8).clamp(16, 256)
-}
-
 /// At most `capacity` rows of n values.
 #[derive(Debug)]
 pub(crate) struct RowCache<T: Real> {
@@ -47,6 +39,14 @@ impl<T: Real> RowCache<T> {
     /// tenth longer). So only rows that are expensive fill large caches.
     pub(crate) fn worth_keeping(cost: f64) -> usize {
         (CHEAP * (cost / CLEARING).max(1.0)) as usize
+    }
+
+    /// Number of rows of n values that are computed at once where their memory is used again for the next: 4 MiB per thread, up
+    /// to four, so that they are still in cache when they are read. A multiple of eight, as sums take eight rows at a time: they do not
+    /// depend on the number of threads then.
+    pub(crate) fn batch(n: usize, exec: Exec) -> usize {
+        let bytes = (4 << 20) * exec.threads().clamp(1, 4);
+        (bytes / (n.max(1) * size_of::<T>()) / 8 * 8).clamp(16, 256)
     }
 
     /// A cache for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most
@@ -120,7 +120,7 @@ impl<T: Real> RowCache<T> {
         }
         if !rest.is_empty() {
             let victims = self.oldest(rest.len());
-            let batch = batch::<T>(n, exec).min(self.capacity.max(1));
+            let batch = Self::batch(n, exec).min(self.capacity.max(1));
             if self.scratch.len() < batch.min(rest.len()) * n {
                 self.scratch = Buffer::stale(batch.min(rest.len()) * n);
             }

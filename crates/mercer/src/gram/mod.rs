@@ -32,7 +32,7 @@ mod side;
 pub use apply::{Centres, Kept, apply};
 pub(crate) use block::{Columns, check};
 pub use block::{block, cross, square, symmetric};
-pub(crate) use cache::{RowCache, batch};
+pub(crate) use cache::RowCache;
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
 pub use door::{GramBackend, GramDoor, Sum};

@@ -20,7 +20,7 @@ use super::newton;
 use super::pair::{Direct, Rule};
 use super::state::State;
 use super::{Groups, Job, Method, Shift};
-use crate::gram;
+use crate::gram::RowCache;
 
 /// Problems of fewer rows are solved as they are, and parts have at most so many rows.
 const LEAST: usize = 16_384;
@@ -131,7 +131,7 @@ fn deal(linear: &[f64], count: usize) -> Vec<Vec<u32>> {
 fn add_rows(state: &mut State<'_>, job: &mut Job<'_, '_>) {
     let (n, exec) = (state.n, job.params.exec);
     let (rows, coef) = state.support();
-    let batch = gram::batch::<f32>(n, exec);
+    let batch = RowCache::<f32>::batch(n, exec);
     let mut values = Buffer::<f32>::stale(batch * n);
     for (rows, coef) in rows.chunks(batch).zip(coef.chunks(batch)) {
         let values = &mut values[..rows.len() * n];
