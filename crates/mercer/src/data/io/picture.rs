@@ -20,6 +20,7 @@ use super::{Format, ReadOptions};
 use crate::data::image::resized;
 use crate::data::{Dataset, ImageShape, Labels, Points, Targets};
 use crate::error::{Error, Result};
+use crate::watch::Note;
 
 /// Bytes or pixels that one byte of a file can unpack to, at most: deflate packs a thousand to one.
 pub(super) const MOST_PACKED: u128 = 1100;
@@ -295,11 +296,16 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
     for file in &files {
         all.push((file.clone(), None));
     }
+    let mut unread = Vec::new();
     if files.is_empty() {
         for class in folders {
             let label = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            all.extend(listed(&class)?.0.into_iter().map(|file| (file, Some(label.clone()))));
+            let (own, deeper) = listed(&class)?;
+            all.extend(own.into_iter().map(|file| (file, Some(label.clone()))));
+            unread.extend(deeper);
         }
+    } else {
+        unread = folders;
     }
     if all.is_empty() {
         let expected =
@@ -336,7 +342,25 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
     };
     data.row_names = Some(all.iter().map(named).collect());
     data.note(format!("read as a folder of {} pictures", all.len()));
+    let left: usize = unread.iter().map(|folder| pictures_below(folder, DEPTH)).sum();
+    if left > 0 {
+        let (pictures, are) = if left == 1 { ("picture", "is") } else { ("pictures", "are") };
+        data.note(Note::warning(format!(
+            "{name}: {left} {pictures} in deeper folders {are} not read: the pictures of a class lie in one folder"
+        )));
+    }
     Ok(data)
+}
+
+/// Folders within folders that are looked into for pictures that are not read.
+const DEPTH: usize = 8;
+
+/// The number of pictures in a folder and in those below it. What cannot be looked into has none.
+fn pictures_below(folder: &Path, depth: usize) -> usize {
+    let Ok((files, folders)) = listed(folder) else { return 0 };
+    // A link may lead back to where it is.
+    let deeper = folders.iter().filter(|folder| depth > 0 && !folder.is_symlink());
+    files.len() + deeper.map(|folder| pictures_below(folder, depth - 1)).sum::<usize>()
 }
 
 fn read_one(file: &Path, budget: Budget, options: &ReadOptions) -> Result<Picture> {
@@ -368,6 +392,7 @@ fn listed(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::NoteKind;
 
     fn budget() -> Budget {
         Budget::new(Some(1 << 20), None)
@@ -434,6 +459,30 @@ mod tests {
         ] {
             assert!(of(bad).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }
+    }
+
+    #[test]
+    fn pictures_that_are_not_read_are_counted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let put = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
+            std::fs::write(path, made(ColorType::Grayscale, BitDepth::Eight, 1, 1, &[7], &[]))
+                .expect("written");
+        };
+        let warnings = || -> Vec<String> {
+            let data = read_folder(folder.path(), &ReadOptions::default()).expect("pictures");
+            let warned = data.notes.iter().filter(|note| note.kind == NoteKind::Warning);
+            warned.map(|note| note.text.clone()).collect()
+        };
+        ["a/1.png", "b/1.png", "b/2.png"].map(put);
+        assert!(warnings().is_empty());
+        ["a/deep/1.png", "b/deep/deeper/1.png", "b/deep/2.png"].map(put);
+        std::fs::write(folder.path().join("a/deep/notes.txt"), "no picture").expect("written");
+        assert!(warnings()[0].contains(": 3 pictures in deeper folders are not read"), "{:?}", warnings());
+        // Pictures beside folders: the folders are not classes.
+        put("1.png");
+        assert!(warnings()[0].contains(": 6 pictures in deeper folders are not read"), "{:?}", warnings());
     }
 
     #[test]
