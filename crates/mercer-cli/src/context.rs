@@ -59,7 +59,7 @@ impl Context {
     pub(crate) fn warn(&self, notes: &[Note]) {
         for note in notes.iter().filter(|note| note.kind != NoteKind::Plain && !self.quiet) {
             // If standard error is closed, warnings are dropped.
-            let _ = writeln!(io::stderr(), "note: {}", mercer_report::visible(note));
+            crate::failure::note(note);
         }
     }
 

@@ -127,7 +127,13 @@ pub(crate) fn warn(message: &str) {
     let _ = writeln!(io::stderr().lock(), "warning: {}", visible(message));
 }
 
-fn say(message: &str, hint: Option<&str>) {
+/// Says on standard error what a run is about to do.
+pub(crate) fn note(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "note: {}", visible(message));
+}
+
+/// Prints an error, and what to do about it, to standard error.
+pub(crate) fn say(message: &str, hint: Option<&str>) {
     let mut err = io::stderr().lock();
     let colour = err.is_terminal() && crate::context::colours_wanted();
     let (red, cyan, off) = if colour { ("\u{1b}[1;31m", "\u{1b}[36m", "\u{1b}[0m") } else { ("", "", "") };

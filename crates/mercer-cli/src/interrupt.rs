@@ -10,6 +10,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::failure;
+
 /// The exit code a shell gives to a program that was interrupted.
 pub(crate) const CODE: u8 = 130;
 
@@ -29,7 +31,8 @@ pub(crate) fn listen(keeps: bool) {
         // Where no handler can be set, the system's own one stays: the program ends at once.
         let _ = ctrlc::set_handler(|| {
             if !KEEPS.load(Ordering::SeqCst) {
-                say("error: interrupted: the command did not finish");
+                clear();
+                failure::say("interrupted: the command did not finish", None);
                 end();
             }
             if ASKED.swap(true, Ordering::SeqCst) {
@@ -38,7 +41,10 @@ pub(crate) fn listen(keeps: bool) {
             std::thread::spawn(|| {
                 std::thread::sleep(PATIENCE);
                 if asked() && !QUIET.load(Ordering::SeqCst) {
-                    say("stopping after the current step; Ctrl-C again ends at once, without saving");
+                    clear();
+                    failure::note(
+                        "stopping after the current step; Ctrl-C again ends at once, without saving",
+                    );
                 }
             });
         });
@@ -64,9 +70,10 @@ fn end() -> ! {
     std::process::exit(i32::from(CODE))
 }
 
-/// Says something on a line of its own, also where a progress bar is drawn.
-fn say(text: &str) {
+/// Clears the line of a progress bar.
+fn clear() {
     let mut err = std::io::stderr();
-    let clear = if err.is_terminal() { "\r\u{1b}[K" } else { "" };
-    let _ = writeln!(err, "{clear}{text}");
+    if err.is_terminal() {
+        let _ = write!(err, "\r\u{1b}[K");
+    }
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use mercer::assess::bounds::Bounds;
 use mercer::data::{Csr, Dataset, Labels, Points, Targets, toy};
 use mercer::kernel::Kernel;
-use mercer::model::{CompressParams, Goal, Learner, Model, Sample, Task};
+use mercer::model::{CompressParams, Goal, Learner, Machine, Model, Sample, Task};
 use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Size};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Error, Exec};
@@ -385,6 +385,17 @@ fn every_learner_fits_every_storage_on_any_number_of_threads() {
     }
 }
 
+/// A fit that is cancelled when it tells the watcher something for the `at`-th time, and whether it came to that.
+fn cancelled(learner: &Learner, data: &Dataset, at: usize) -> (mercer::Result<Machine>, bool) {
+    let mut calls = 0;
+    let mut watch = |_: &Step| {
+        calls += 1;
+        if calls >= at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let fitted = learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut watch);
+    (fitted, calls >= at)
+}
+
 #[test]
 fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
     for (learner, task) in learners() {
@@ -397,15 +408,9 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
             let name = format!("{} to {}, cancelled at call {at}", learner.entry().name, task.verb());
             let mut learner = learner.clone();
             learner.set_kernel(kernel(KERNELS[0]));
-            let mut calls = 0;
-            let mut watch = |_: &Step| {
-                calls += 1;
-                if calls >= at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            let fitted = learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut watch);
+            let (fitted, broken) = cancelled(&learner, &data, at);
             match fitted.map(Model::from) {
                 Ok(model) => {
-                    let broken = calls >= at;
                     assert_eq!(model.info().stop == Stop::Cancelled, broken, "{name}: {:?}", model.info());
                     is_sound(&model, &data, &[ReducedSetMethod::Auto], &name);
                     if broken && model.machine.svc().is_some() {
@@ -422,7 +427,8 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
 
 #[test]
 fn learners_whose_cancelled_fits_leave_a_model_are_those_that_say_so() {
-    for (learner, task) in learners() {
+    for (mut learner, task) in learners() {
+        learner.set_kernel(kernel(KERNELS[0]));
         let name = format!("{} to {}", learner.entry().name, task.verb());
         let (points, classes) = toy::banana(60, 2);
         let data = match task {
@@ -431,15 +437,8 @@ fn learners_whose_cancelled_fits_leave_a_model_are_those_that_say_so() {
         };
         let (mut left, mut broken) = (0, 0);
         for at in 1..=12 {
-            let mut learner = learner.clone();
-            learner.set_kernel(kernel(KERNELS[0]));
-            let mut calls = 0;
-            let mut watch = |_: &Step| {
-                calls += 1;
-                if calls >= at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            let fitted = learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut watch);
-            if calls >= at {
+            let (fitted, was) = cancelled(&learner, &data, at);
+            if was {
                 broken += 1;
                 left += usize::from(fitted.is_ok_and(|machine| machine.info.stop == Stop::Cancelled));
             }

@@ -475,9 +475,9 @@ mod tests {
             let warned = data.notes.iter().filter(|note| note.kind == NoteKind::Warning);
             warned.map(|note| note.text.clone()).collect()
         };
-        ["a/1.png", "b/1.png", "b/2.png"].map(put);
+        ["a/1.png", "b/1.png", "b/2.png"].into_iter().for_each(put);
         assert!(warnings().is_empty());
-        ["a/deep/1.png", "b/deep/deeper/1.png", "b/deep/2.png"].map(put);
+        ["a/deep/1.png", "b/deep/deeper/1.png", "b/deep/2.png"].into_iter().for_each(put);
         std::fs::write(folder.path().join("a/deep/notes.txt"), "no picture").expect("written");
         assert!(warnings()[0].contains(": 3 pictures in deeper folders are not read"), "{:?}", warnings());
         // Pictures beside folders: the folders are not classes.
